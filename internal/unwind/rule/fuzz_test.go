@@ -56,6 +56,7 @@ func FuzzEval(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, arch uint8, mask uint64) {
 		cpu := rule.For(archs[int(arch)%len(archs)])
 		callee, row := known(cpu, mask), rule.Row(b)
+		_ = row.Records(cpu, 0, 1, func(*sym.Unwind) error { return nil })
 		caller, o, why := row.Eval(cpu, &callee, stack(cpu.Word), mask>>60 == 1, rule.Windows{Params: row.Params(), IsFirst: mask>>61&1 != 0})
 		_, hasPC := caller.Get(cpu.PC)
 		_, hasSP := caller.Get(cpu.SP)
@@ -103,6 +104,9 @@ func FuzzCompile(f *testing.F) {
 			if start >= end || len(row) > 4<<10 {
 				t.Fatalf("row of %d bytes from %#x to %#x", len(row), start, end)
 			}
+			if got := again(cpu, start, end, row); !bytes.Equal(got, row) {
+				t.Fatalf("row %x has records with the row %x", row, got)
+			}
 			caller, o, why := row.Eval(cpu, &callee, stack(cpu.Word), false, rule.Windows{})
 			if isWindows, _ := row.IsWindows(); !isWindows {
 				e := oracle{t: t, cpu: cpu, callee: &callee}
@@ -130,6 +134,20 @@ func FuzzCompile(f *testing.F) {
 			t.Errorf("%d bad records of %d", c.Bad, records)
 		}
 	})
+}
+
+// again returns the row that the records of a row have.
+func again(cpu *rule.CPU, start, end uint64, row rule.Row) (again rule.Row) {
+	c := rule.Compiler{CPU: cpu}
+	yield := func(s, e uint64, r rule.Row) error {
+		if s == start && e == end {
+			again = append(again, r...)
+		}
+		return nil
+	}
+	_ = row.Records(cpu, start, end, func(u *sym.Unwind) error { return c.Add(u, yield) })
+	_ = c.Flush(yield)
+	return again
 }
 
 func outcome(cpu *rule.CPU, caller *rule.Caller, o rule.Outcome) string {
@@ -160,7 +178,7 @@ func (o *oracle) eval(lines [][]byte, addr uint64) string {
 		name := ""
 		for _, word := range words(u.Rules) {
 			if n := len(word); n > 1 && word[n-1] == ':' {
-				name = strings.TrimPrefix(word[:n-1], "$")
+				name = word[:n-1]
 				if r, ok := o.cpu.Reg(name); ok {
 					name = o.cpu.RegName(r)
 				}

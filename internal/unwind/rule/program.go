@@ -16,33 +16,32 @@ var codeView = [...]string{17: "eax", 18: "ecx", 19: "edx", 20: "ebx", 21: "esp"
 // false if the record is invalid.
 func appendFrame(row Row, u *sym.Unwind) (_ Row, ok bool) {
 	w := &u.Windows
-	kind, flags := byte(kindFrame), byte(0)
-	switch {
-	case (w.Type == 4) != w.HasProgram:
+	if (w.Type == 4) != w.HasProgram {
 		return row, false
-	case w.HasProgram:
+	}
+	var code []byte
+	kind, flags := byte(kindFrame), byte(0)
+	if w.HasProgram {
 		kind = kindProgram
-		if bytes.IndexByte(u.Rules, '@') >= 0 {
-			flags |= flagAlign
+		if code, flags, ok = compileProgram(make([]byte, 0, 128), u.Rules); !ok {
+			return row, false
 		}
-	case w.UsesBase:
-		flags |= flagBase
+	} else if w.UsesBase {
+		flags = flagBase
 	}
 	row = append(row, kind)
 	for _, n := range [...]uint32{w.Params, w.Saved, w.Locals} {
 		row = binary.AppendUvarint(row, uint64(n))
 	}
-	row = append(row, flags)
-	if !w.HasProgram {
-		return row, true
+	if row = append(row, flags); w.HasProgram {
+		row = appendProgram(row, code)
 	}
-	code, ok := compileProgram(make([]byte, 0, 128), u.Rules)
-	return appendProgram(row, code), ok
+	return row, true
 }
 
 // compileProgram appends the instructions of a program of Windows. It returns
 // false if it is invalid or too long.
-func compileProgram(code, text []byte) (_ []byte, ok bool) {
+func compileProgram(code, text []byte) (_ []byte, flags byte, ok bool) {
 	var names [maxVars - varOthers][]byte
 	count := 0
 	isUndefined := false // the last instruction is .undef
@@ -62,7 +61,9 @@ func compileProgram(code, text []byte) (_ []byte, ok bool) {
 		isUndefined = string(token) == ".undef"
 		switch {
 		case op >= 0:
-			code = append(code, byte(op))
+			if code = append(code, byte(op)); op == opAlign {
+				flags = flagAlign
+			}
 		case isUndefined:
 			code = append(code, opUndefined)
 		case token[0] == '$' || token[0] == '.':
@@ -70,7 +71,7 @@ func compileProgram(code, text []byte) (_ []byte, ok bool) {
 			if v == varOthers {
 				i := slices.IndexFunc(names[:count], func(n []byte) bool { return bytes.Equal(n, token) })
 				if i < 0 && count == len(names) {
-					return code, false
+					return code, flags, false
 				} else if i < 0 {
 					i, count = count, count+1
 				}
@@ -81,15 +82,15 @@ func compileProgram(code, text []byte) (_ []byte, ok bool) {
 		default:
 			n, ok := number(token, 32)
 			if !ok {
-				return code, false
+				return code, flags, false
 			}
 			code = binary.AppendVarint(append(code, opConst), n)
 		}
 		if len(code) > maxRow/2 {
-			return code, false
+			return code, flags, false
 		}
 	}
-	return code, true
+	return code, flags, true
 }
 
 // variable returns the number of a variable, varOthers for one without a meaning.
