@@ -19,7 +19,7 @@ var chosenBecause = map[locate.Purpose]string{
 	locate.SymFirst: "it is the first usable file in the order of the sources",
 	locate.Debug:    "of the files that have functions it comes first: companions before code before .sym, then in the order of the sources",
 	locate.Symbols:  "of the files that have names it comes first: companions before code before .sym, then in the order of the sources",
-	locate.Unwind: "of the files that have unwind information it comes first: code before .sym before companions " +
+	locate.Unwind: "of the files that have unwind information it comes first: code before companions before .sym " +
 		"(of 32-bit Windows the PDB first), then in the order of the sources",
 	locate.Sources: "it is the first file with sources",
 	locate.Pads:    "it is the first file with return pads",

@@ -79,10 +79,10 @@ var usable = [...][]object.Features{
 
 // rank returns the rank of a file for a purpose, zero being the best, and whether it
 // is usable at all. Features count first, then the class of the file.
-func (meta *Meta) rank(p Purpose, m ident.Module) (int, bool) {
+func (meta *Meta) rank(p Purpose) (int, bool) {
 	for i, f := range usable[p] {
 		if meta.Features&f != 0 {
-			return i*10 + meta.precedence(p, m), true
+			return i*10 + meta.precedence(p), true
 		}
 	}
 	return 0, false
@@ -98,14 +98,11 @@ func (meta *Meta) unsuitable(m ident.Module) error {
 
 // precedence orders files with the same features: companions, which are made for
 // debugging, then code, then files translated from either. For unwinding code is
-// first, but of 32-bit PE files only the PDB has unwind information.
-func (meta *Meta) precedence(p Purpose, m ident.Module) int {
+// first, except for 32-bit PE files, whose unwind information is in the PDB.
+func (meta *Meta) precedence(p Purpose) int {
 	order := []string{companion, code, source.Breakpad}
-	if p == Unwind {
-		order = []string{code, source.Breakpad, companion}
-		if meta.Module.Arch == ident.ArchX86 && (m.Type == ident.TypePE || meta.Kind == source.PE || meta.Kind == source.PDB) {
-			order = []string{companion, source.Breakpad, code}
-		}
+	if p == Unwind && (meta.Module.Type != ident.TypePE || meta.Module.Arch != ident.ArchX86) {
+		order = []string{code, companion, source.Breakpad}
 	}
 	for i, class := range order {
 		if class == meta.class() {

@@ -1,6 +1,7 @@
 package locate_test
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -220,5 +221,46 @@ func TestUnusableImageIsMalformed(t *testing.T) {
 	cut := folder(t, "cut", map[string][]byte{"ca/" + caeeab[2:]: corpus(t, unstripped)[:64]})
 	if _, _, err := locateIn(t, locate.Config{}, &c, []source.Source{cut}).Best(t.Context(), kiln(t), locate.Debug); fault.KindOf(err) != fault.Malformed || !strings.Contains(err.Error(), "unusable file") {
 		t.Errorf("an image: %v", err)
+	}
+}
+
+// The rules for unwinding are in the code, for 32-bit Windows in the PDB; a .sym file
+// has less of them.
+func TestCodePrecedesOthersForUnwinding(t *testing.T) {
+	for _, c := range []struct {
+		code, companion string // empty: none with unwind information
+		want            []string
+	}{
+		{unstripped, "", []string{"elf_code", "breakpad"}},
+		{"win-i686.exe", "win-i686.pdb", []string{"pdb", "breakpad"}}, // the program has none
+		{"pe-i386.exe", "", []string{"pe", "breakpad"}},
+	} {
+		all := map[string][]byte{}
+		var m ident.Module
+		for i, name := range []string{c.code, c.companion} {
+			if name == "" {
+				continue
+			}
+			f, err := debugfile.Open(bin.Bytes(corpus(t, name)), object.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := f.Objects()[0].Info()
+			if i == 0 {
+				m = own.Module
+				m.CodeFile = name
+				m.DebugFile = cmp.Or(c.companion, name)
+			}
+			kind := map[string]string{"elf": source.ELFCode, "pe": source.PE, "pdb": source.PDB}[own.Kind]
+			all[source.Layout{}.Paths(m, kind)[0]] = corpus(t, name)
+		}
+		text := "MODULE x " + m.Arch.String() + " " + m.DebugID.Breakpad() + " a\nFUNC 1000 1000 0 f\nSTACK CFI INIT 1000 1000 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+		all[source.Layout{}.Paths(m, source.Breakpad)[0]] = []byte(text)
+		for _, want := range c.want {
+			if _, got := best(t, locate.Unwind, m, folder(t, "f", all)); got != "f "+want {
+				t.Errorf("%s: got %s, want %s", c.code, got, want)
+			}
+			all = map[string][]byte{source.Layout{}.Paths(m, source.Breakpad)[0]: []byte(text)}
+		}
 	}
 }

@@ -154,7 +154,7 @@ func (l *Locator) ranked(ctx context.Context, m *lookup, p Purpose) (*Found, []T
 }
 
 func (l *Locator) chooseFor(ctx context.Context, m *lookup, p Purpose) (*Found, []Tried, error) {
-	return l.choose(ctx, m, kinds(m.Module, p), func(meta *Meta) (int, bool) { return meta.rank(p, m.Module) })
+	return l.choose(ctx, m, kinds(m.Module, p), func(meta *Meta) (int, bool) { return meta.rank(p) })
 }
 
 // choose asks for all candidates of all sources concurrently, and returns the file of
