@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"runtime"
 	"time"
 
 	"symbolon/internal/bin"
@@ -14,8 +13,6 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/metric"
 	"symbolon/internal/object"
-	"symbolon/internal/sym"
-	"symbolon/internal/symcache"
 )
 
 // maxWaiting is the largest number of builds in the queue. If it is full the file is
@@ -134,14 +131,14 @@ func (t *shared) buildTable(ctx context.Context, e *entry) (made *entry, outcome
 		}
 	}
 	outcome = "found"
-	made = t.stored(ctx, b.hash, e.found.Aux(), e.Module)
+	made = t.stored(ctx, b.kind, b.hash, e.found.Aux(), e.Module)
 	if made == nil && t.lease != nil {
-		release, ok := t.lease.Acquire(ctx, tableKey(b.hash, e.found.Aux(), e.Module))
+		release, ok := t.lease.Acquire(ctx, b.kind.key(b.hash, e.found.Aux(), e.Module))
 		if !ok {
 			return nil, "", errElsewhere
 		}
 		defer release()
-		made = t.stored(ctx, b.hash, e.found.Aux(), e.Module) // of the node that had the lease before
+		made = t.stored(ctx, b.kind, b.hash, e.found.Aux(), e.Module) // of the node that had the lease before
 	}
 	if made == nil {
 		outcome = "built"
@@ -160,75 +157,20 @@ func (t *shared) buildTable(ctx context.Context, e *entry) (made *entry, outcome
 
 // store builds the table of obj, which is that of e, stores it and opens it.
 func (t *shared) store(ctx context.Context, e *entry, obj *object.Object, size int64) (*entry, error) {
-	info := obj.Info()
-	m := info.Module
-	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
-	blob, err := t.tier.Put(ctx, cache.Symcache, tableKey(e.build.hash, e.found.Aux(), m), func(w io.Writer) error {
-		if info.Kind == "symbfile" && t.cfg.MaxBytes > 0 {
-			// Its table may be a thousand times as large as the file, which answers
-			// as well.
-			w = &limitedWriter{w: w, left: int64(t.cfg.MaxBytes)}
-		}
-		return Build(ctx, w, obj, opt, Input{size, e.build.hash})
+	k, hash, m := e.build.kind, e.build.hash, obj.Info().Module
+	blob, err := t.tier.Put(ctx, k.name, k.key(hash, e.found.Aux(), m), func(w io.Writer) error {
+		return k.build(ctx, t, w, obj, Input{size, hash})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newEntry(blob, e.build.hash, m)
-}
-
-// limitedWriter writes a table that must fit into the memory for open tables.
-type limitedWriter struct {
-	w    io.Writer
-	left int64
-}
-
-func (b *limitedWriter) Write(p []byte) (int, error) {
-	if b.left -= cost(int64(len(p))); b.left < 0 {
-		return 0, fault.New(fault.Unsupported, "table build", "the table does not fit into table.max_bytes")
-	}
-	return b.w.Write(p)
+	return k.open(blob, hash, m)
 }
 
 // Input identifies the file of a table.
 type Input struct {
 	Size int64
 	Hash [32]byte // of its content
-}
-
-// Build writes the table of obj, an object of this file.
-func Build(ctx context.Context, w io.Writer, obj *object.Object, opt symcache.Options, in Input) error {
-	names := obj.Names()
-	b := symcache.NewBuilder(opt, names.AppendText)
-	defer b.Close()
-	blocks := 0
-	err := obj.Blocks(object.BlockOptions{Workers: opt.Workers, Scratch: opt.Scratch, Memory: opt.Memory / 4}, func(blk *sym.Block) error {
-		if blocks++; blocks%32 == 0 {
-			if err := context.Cause(ctx); err != nil {
-				return err
-			}
-			runtime.Gosched() // for answers, also where lowerPriority does nothing
-			obj.Relax()
-		}
-		if err := b.Add(blk); err != nil {
-			return err
-		}
-		if n := names.LeftOut(); n > 0 { // answers from the file have them
-			return fault.New(fault.Unsupported, "table build", "names of functions and files are too long: many times the size of the file")
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	info := obj.Info()
-	head := symcache.Info{
-		Module: info.Module, Producer: info.Producer, InputSize: in.Size, InputHash: in.Hash, BadRecords: info.BadRecords,
-	}
-	if obj.Mangled() {
-		head.Flags = symcache.Mangled
-	}
-	return b.Finish(w, head)
 }
 
 // HashOf returns the SHA-256 of a file. It calls relax, which may be nil, after each

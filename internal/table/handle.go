@@ -5,17 +5,31 @@ import (
 	"symbolon/internal/cache/mem"
 )
 
-// Handle is a reference to an open table or file. The Texts in its frames belong to
-// it.
-type Handle struct {
-	answerer
+// reference is a reference to an open table or file.
+type reference struct {
 	tables *shared
 	key    cache.Key
 	ref    *mem.Ref[*entry]
 }
 
-func (t *shared) handle(key cache.Key, ref *mem.Ref[*entry]) *Handle {
-	return &Handle{answerer: ref.Value().answerer, tables: t, key: key, ref: ref}
+// Facts returns the facts of the module.
+func (r *reference) Facts() *Facts { return &r.ref.Value().Facts }
+
+// Close releases the table or file. It is called when the answer has been written.
+func (r *reference) Close() { r.tables.endAnswer(r.key, r.ref) }
+
+// Handle answers addresses. The Texts in its frames belong to it.
+type Handle struct {
+	answerer
+	reference
+}
+
+// names returns a handle of an entry for names; nil without one.
+func (r reference) names() *Handle {
+	if r.ref == nil {
+		return nil
+	}
+	return &Handle{r.ref.Value().names, r}
 }
 
 // Quick reports whether lookups are so fast that their time need not be checked.
@@ -33,8 +47,8 @@ func (h *Handle) Source(path string) (text []byte, link string) {
 // Mangled reports whether names are mangled.
 func (h *Handle) Mangled() bool { return h.ref.Value().mangled }
 
-// Facts returns the facts of the module.
-func (h *Handle) Facts() *Facts { return &h.ref.Value().Facts }
-
-// Close releases the handle. It is called when the answer has been written.
-func (h *Handle) Close() { h.tables.endAnswer(h.key, h.ref) }
+// A RulesHandle has the unwind information of a module.
+type RulesHandle struct {
+	Rules
+	reference
+}

@@ -18,29 +18,54 @@ import (
 // Ready returns a handle if m is open, which must be closed. Without one, known
 // reports whether a lookup has failed, with the report of that.
 func (t *Tables) Ready(m ident.Module, p locate.Purpose) (h *Handle, report Report, known bool) {
+	r, report, known := t.ready(m, p)
+	return r.names(), report, known
+}
+
+// Symbols opens m, which was not Ready. The handle must be closed. It is nil if no
+// file was found, with the fault in the report.
+func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) (*Handle, Report) {
+	r, report := t.await(ctx, m, p)
+	return r.names(), report
+}
+
+// Unwind opens the unwind information of m. The handle must be closed. It is nil if no
+// file was found, with the fault in the report.
+func (t *Tables) Unwind(ctx context.Context, m ident.Module) (*RulesHandle, Report) {
+	r, report, known := t.ready(m, locate.Unwind)
+	if r.ref == nil && !known {
+		r, report = t.await(ctx, m, locate.Unwind)
+	}
+	if r.ref == nil {
+		return nil, report
+	}
+	return &RulesHandle{r.ref.Value().rules, r}, report
+}
+
+// ready returns a reference if m is open, and else whether a lookup has failed.
+func (t *Tables) ready(m ident.Module, p locate.Purpose) (r reference, report Report, known bool) {
 	key := t.moduleKey(m, p)
 	ref, ok := t.open.Get(key)
 	if !ok {
 		report, known = t.negative(key, m)
-		return nil, report, known
+		return r, report, known
 	}
 	e := ref.Value()
 	f := e.freshness.Load()
 	switch t.loc.State(m, *f) {
 	case locate.Invalid:
 		ref.Release()
-		return nil, Report{}, false
+		return r, Report{}, false
 	case locate.Stale: // of all who see f, one renews
 		if next := t.loc.Prolong(locate.Freshness{Seen: f.Seen}); e.freshness.CompareAndSwap(f, &next) {
 			t.renew(key, e, m, p)
 		}
 	}
-	return t.handle(key, ref), Report{Hit: true}, true
+	return reference{t.shared, key, ref}, Report{Hit: true}, true
 }
 
-// Symbols opens m, which was not Ready. The handle must be closed. It is nil if no
-// file was found, with the fault in the report.
-func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) (*Handle, Report) {
+// await opens m, which was not ready.
+func (t *Tables) await(ctx context.Context, m ident.Module, p locate.Purpose) (r reference, report Report) {
 	key := t.moduleKey(m, p)
 	start := t.now()
 	o, err := t.opened(ctx, key, m, p)
@@ -56,12 +81,9 @@ func (t *Tables) Symbols(ctx context.Context, m ident.Module, p locate.Purpose) 
 		if late {
 			o.report.Fault = fault.New(fault.Timeout, "", "not ready within %v; the work goes on, ask again", t.now().Sub(start).Round(time.Millisecond))
 		}
-		return nil, o.report
+		return r, o.report
 	}
-	if o.ref == nil {
-		return nil, o.report
-	}
-	return t.handle(key, o.ref), o.report
+	return reference{t.shared, key, o.ref}, o.report
 }
 
 // opened opens m, once for concurrent callers.
@@ -143,8 +165,10 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	}
 	o.freshness = t.loc.Freshness(start, found, tried, nil)
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
-	if found.Hash != ([32]byte{}) && p != locate.Sources {
-		if e := t.stored(ctx, found.Hash, found.Aux(), found.Module); e != nil {
+	k := kindFor(p)
+	hasTable := p != locate.Sources && k.build != nil
+	if found.Hash != ([32]byte{}) && hasTable {
+		if e := t.stored(ctx, k, found.Hash, found.Aux(), found.Module); e != nil {
 			found.Close()
 			o.report.Hit, o.report.Lookup = true, t.now().Sub(start)
 			o.ref = t.put(key, e, facts, newFreshness(o.freshness))
@@ -168,11 +192,10 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	// The spool counts like memory, so that files without tables do not fill the
 	// disk. Of a large file only a part counts: it must stay open too, so that it is
 	// fetched once.
-	e := &entry{
-		answerer: direct{obj}, mangled: obj.Mangled(), size: obj.Footprint() + min(src.Size(), t.maxFileCost()),
-		found: found, build: &build{done: make(chan struct{})},
-	}
-	if p == locate.Sources { // a table has no source files
+	e := k.direct(obj)
+	e.size = obj.Footprint() + min(src.Size(), t.maxFileCost())
+	e.found, e.build = found, &build{kind: k, done: make(chan struct{})}
+	if !hasTable { // as a table has no source files
 		e.build.isQueued.Store(true)
 		close(e.build.done)
 	}

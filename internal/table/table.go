@@ -10,7 +10,6 @@ package table
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -19,12 +18,9 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
-	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
-	"symbolon/internal/sym"
-	"symbolon/internal/symcache"
 )
 
 // Config configures Tables. The zero value is the default.
@@ -130,7 +126,8 @@ func (t *Tables) ClearNegatives() { t.negatives.Clear() }
 
 // entry is the open table of a module, or its file.
 type entry struct {
-	answerer
+	names answerer // nil: it is for unwinding
+	rules Rules    // nil: it is for names
 	Facts
 	mangled bool          // names are mangled
 	size    int64         // in memory
@@ -187,67 +184,20 @@ func (t *shared) maxFileCost() int64 {
 
 // stored opens the stored table of an object of the file with this hash, or returns
 // nil. It removes a damaged one.
-func (t *shared) stored(ctx context.Context, hash, aux [32]byte, m ident.Module) *entry {
-	key := tableKey(hash, aux, m)
-	blob, err := t.tier.Get(ctx, cache.Symcache, key)
+func (t *shared) stored(ctx context.Context, k *kind, hash, aux [32]byte, m ident.Module) *entry {
+	key := k.key(hash, aux, m)
+	blob, err := t.tier.Get(ctx, k.name, key)
 	if err != nil || blob == nil {
 		return nil
 	}
-	e, err := newEntry(blob, hash, m)
+	e, err := k.open(blob, hash, m)
 	if err != nil {
 		t.log.Warn("a stored table is damaged and will be built again", "error", err)
-		t.tier.Forget(ctx, cache.Symcache, key)
+		t.tier.Forget(ctx, k.name, key)
 		return nil
 	}
 	return e
 }
-
-// tableKey returns the key of the table of an object: the content of its file and of
-// the other inputs, and its id, as a file may have several objects.
-func tableKey(hash, aux [32]byte, m ident.Module) cache.Key {
-	parts := []string{"symcache", fmt.Sprint(symcache.Version), string(hash[:]), m.DebugID.String()}
-	if aux != ([32]byte{}) {
-		parts = append(parts, string(aux[:]))
-	}
-	return cache.KeyOf(parts...)
-}
-
-// answerer looks up addresses. A file and its table return the same frames.
-// AppendText appends the text of t. It is plain if it needs no escapes in JSON:
-// printable ASCII without quotes and backslashes.
-type answerer interface {
-	Lookup(dst []sym.Frame, addr uint64) []sym.Frame
-	Nearest(addr uint64) (sym.Frame, bool)
-	AppendText(dst []byte, t sym.Text) (out []byte, plain bool)
-}
-
-// direct is an open file without a table.
-type direct struct{ *object.Object }
-
-func (d direct) AppendText(dst []byte, t sym.Text) ([]byte, bool) {
-	return d.Object.AppendText(dst, t), false
-}
-
-// newEntry opens the table in blob. If that is not the table of the object m of the
-// file with this hash, it closes blob and returns a fault.
-func newEntry(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
-	tab, err := symcache.Open(blob)
-	if err == nil && (tab.Info().InputHash != hash || tab.Info().Module.DebugID != m.DebugID) {
-		err = fault.New(fault.Malformed, "symcache", "the table of another file")
-	}
-	if err != nil {
-		_ = blob.Close()
-		return nil, err
-	}
-	tab.Remember(blob.Size() / namesPart)
-	return &entry{answerer: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, size: cost(blob.Size()), blob: blob}, nil
-}
-
-// namesPart is the size of a table divided by that of its remembered names.
-const namesPart = 2
-
-// cost returns the memory of an open table of this size.
-func cost(size int64) int64 { return size + size/namesPart }
 
 // close closes the file or table. It runs after the last release.
 func (e *entry) close() {
@@ -260,6 +210,7 @@ func (e *entry) close() {
 
 // build is the building of the table of a file that answers for itself.
 type build struct {
+	kind     *kind
 	isQueued atomic.Bool // or has ended, or there is nothing to build
 	done     chan struct{}
 	err      error    // of the build; read when done is closed
