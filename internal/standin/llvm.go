@@ -16,8 +16,10 @@ func (o llvmOptions) run(ctx context.Context, e *Env) int {
 		console.Printf(e.Stderr, "%s: error: %s\n", o.program, console.Printable(err.Error()))
 		return exitFailed
 	}
-	t := llvmTool{llvmOptions: o, env: e, lib: library{opt: o.open}, out: bufio.NewWriter(e.Stdout)}
+	t := llvmTool{llvmOptions: o, env: e, lib: library{opt: o.open}, full: library{opt: o.open}, out: bufio.NewWriter(e.Stdout)}
+	t.full.opt.Short = false
 	defer t.lib.close()
+	defer t.full.close()
 	if o.file != "" && !o.is14 {
 		q := llvmQuery{file: o.file}
 		if _, message := t.open(&q); message != "" {

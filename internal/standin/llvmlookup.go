@@ -21,6 +21,7 @@ type llvmTool struct {
 	llvmOptions
 	env     *Env
 	lib     library
+	full    library // as lib, but with full paths: --relativenames is for code alone
 	out     *bufio.Writer
 	sources map[string][]string // lines by file
 	ready   []json.RawMessage   // answers in JSON that are not written
@@ -46,12 +47,16 @@ type llvmDatum struct {
 
 // open opens the file of a query.
 func (t *llvmTool) open(q *llvmQuery) (p *program, message string) {
+	lib := &t.lib
+	if t.llvmOptions.open.Short && (q.kind == "DATA" || q.kind == "FRAME") {
+		lib = &t.full
+	}
 	if len(q.buildID) == 0 {
-		return t.openFile(q.file)
+		return t.openFile(lib, q.file)
 	}
 	q.file = fmt.Sprintf("%X", q.buildID)
 	if path := companion.FindBuildID(q.buildID, t.llvmOptions.open); path != "" {
-		return t.openFile(path)
+		return t.openFile(lib, path)
 	}
 	p = &program{err: errNoBuildID}
 	return p, errNoBuildID.Error()
@@ -61,12 +66,12 @@ var errNoBuildID = errors.New("could not find build ID")
 
 // openFile opens a file, whose name may end with an architecture. The message is
 // empty if the file is open, and if the same message was returned before.
-func (t *llvmTool) openFile(name string) (p *program, message string) {
+func (t *llvmTool) openFile(lib *library, name string) (p *program, message string) {
 	arch := t.llvmOptions.open.Arch
 	if i := strings.LastIndexByte(name, ':'); i > 0 && ident.ParseArch(name[i+1:]) != ident.ArchUnknown {
 		name, arch = name[:i], name[i+1:]
 	}
-	p = t.lib.open(name, arch)
+	p = lib.open(name, arch)
 	if st, err := os.Stat(name); err == nil && st.IsDir() {
 		message = "Is a directory"
 	} else if p.err != nil {
