@@ -54,7 +54,9 @@ func (t *llvmTool) line(line string) {
 	q, err := t.parse(line)
 	switch {
 	case err != nil && !t.is14:
-		if line != "" { // an empty one tests whether the tool is running
+		if line == "" { // which tests whether the tool is running
+			q.file = ""
+		} else {
 			console.Printf(t.env.Stderr, "%s: error: '%s': %s\n", t.program, console.Printable(line), err)
 		}
 		t.frames(&llvmQuery{kind: "CODE", symbol: q.symbol, noAddress: true, file: q.file}, []llvmFrame{{}})

@@ -85,7 +85,8 @@ func runLLVM(ctx context.Context, e *Env, args []string, gnu bool) int {
 // An llvmParser reads options. It prints help and warnings.
 type llvmParser struct {
 	llvmOptions
-	env *Env
+	env   *Env
+	newer string // the text about arguments that LLVM 14 does not have
 }
 
 // answered is the text of an option that has been answered.
@@ -115,6 +116,9 @@ func (p *llvmParser) options(args []string) (done bool, bad string) {
 		}
 		bad += wrong
 	}
+	if p.is14 {
+		bad += p.newer
+	}
 	return false, bad
 }
 
@@ -122,9 +126,15 @@ func (p *llvmParser) options(args []string) (done bool, bad string) {
 const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch " +
 	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm --build-id "
 
+// llvmNewer lists the options that LLVM 14 does not have.
+const llvmNewer = " --build-id --debuginfod --no-debuginfod "
+
 // long reads an option with a name.
 func (p *llvmParser) long(a string, args []string) (rest []string, bad string) {
 	name, value, given := strings.Cut(a, "=")
+	if strings.Contains(llvmNewer, " "+name+" ") {
+		p.newer += unknown(a)
+	}
 	if given {
 		if !strings.Contains(llvmValues, " "+name+" ") {
 			return args, unknown(a)

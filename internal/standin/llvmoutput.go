@@ -39,9 +39,14 @@ func (t *llvmTool) frames(q *llvmQuery, frames []llvmFrame) {
 	t.footer()
 }
 
-// header writes the address of a query, if the options select it.
+// header writes the address of a query, if the options select it. For data and
+// variables that of a symbol is 0, for code it is not printed.
 func (t *llvmTool) header(q *llvmQuery) {
-	if addr := q.address(); t.addresses && addr != "" {
+	addr := q.address()
+	if addr == "" && q.kind != "CODE" {
+		addr = "0x0"
+	}
+	if t.addresses && addr != "" {
 		t.put(addr, t.either(": ", "\n"))
 	}
 }

@@ -96,19 +96,16 @@ func (o *llvmOptions) parseFile(q *llvmQuery, line string) (rest string, err err
 	switch {
 	case prefix == "" && isGiven:
 		return line, nil
-	case prefix != "" && isGiven:
-		return "", errors.New("input file has already been specified")
 	case prefix == "FILE:" && line == "":
 		return "", errors.New("must be followed by an input file")
 	case prefix == "BUILDID:" && line == "":
 		return "", errors.New("must be followed by a hash")
+	case prefix != "" && isGiven:
+		return "", errors.New("input file has already been specified")
 	}
 	name, rest, ok := cutFile(line)
 	if !ok {
-		if o.is14 {
-			q.file = name
-		}
-		if prefix == "" && name == "" {
+		if prefix == "" {
 			return "", errors.New("no input filename has been specified")
 		}
 		return "", errors.New("unbalanced quotes in input file name")
@@ -139,7 +136,7 @@ func cutFile(line string) (name, rest string, ok bool) {
 	if line != "" && (line[0] == '"' || line[0] == '\'') {
 		name, rest, ok = strings.Cut(line[1:], line[:1])
 		if !ok {
-			return line, "", false
+			return "", "", false
 		}
 		return name, rest, true
 	}
