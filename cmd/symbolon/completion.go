@@ -49,11 +49,13 @@ for bash needs the package bash-completion.
 }
 
 // completeValues makes shells complete the values of the flags and the arguments of c.
-// Those of other names than below are not completed.
+// Those of other names than below are not completed. The marks of names in the usage of
+// flags are removed.
 func completeValues(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.NoFileCompletions
-		name, _ := pflag.UnquoteUsage(f)
+		var name string
+		name, f.Usage = pflag.UnquoteUsage(f) // shells print it
 		if v, ok := f.Value.(choice); ok {
 			complete = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
 		} else if known, ok := completions[name]; ok {

@@ -97,11 +97,19 @@ func missingCommand(e *env, c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
+	near := ""
+	if len(args) > 0 {
+		near = console.Nearest(args[0], names)
+	}
 	switch list := strings.Join(names, ", "); {
-	case len(args) > 0 && c.HasParent():
+	case len(args) > 0 && slices.Contains(names, args[0]):
+		return unexpected("--") // which ends the flags, and the search for commands
+	case len(args) > 0 && c.HasParent() && near == "":
 		return &usageError{fmt.Sprintf("unknown subcommand %q: must be one of %s", args[0], list)}
+	case len(args) > 0 && c.HasParent():
+		return &usageError{fmt.Sprintf("unknown subcommand %q%s", args[0], console.DidYouMean(near))}
 	case len(args) > 0:
-		return &usageError{fmt.Sprintf("unknown command %q%s", args[0], console.DidYouMean(console.Nearest(args[0], names)))}
+		return &usageError{fmt.Sprintf("unknown command %q%s", args[0], console.DidYouMean(near))}
 	case c.HasParent():
 		return &usageError{"a subcommand is required: " + list}
 	}

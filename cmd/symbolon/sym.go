@@ -11,7 +11,6 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
-	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 	"symbolon/internal/standin"
 	"symbolon/internal/symwrite"
@@ -43,7 +42,7 @@ start begins after that function.`,
 			if err != nil {
 				return err
 			}
-			warnOverlap(e, args[0], obj.Info())
+			standin.ReportOverlap(e.stderr, args[0], obj.Info())
 			standin.ReportDamage(e.stderr, args[0], obj.Info())
 			return nil
 		},
@@ -77,7 +76,7 @@ the records cannot express is omitted.`,
 			if err != nil {
 				return err
 			}
-			warnOverlap(e, args[0], d.Object().Info())
+			standin.ReportOverlap(e.stderr, args[0], d.Object().Info())
 			standin.ReportDamage(e.stderr, args[0], d.Object().Info())
 			return nil
 		},
@@ -86,11 +85,4 @@ the records cannot express is omitted.`,
 	fs.StringVar(&out, "out", "-", "write to `FILE`; - is standard output")
 	objectFlags(fs, &open)
 	return c
-}
-
-// warnOverlap prints that records of an object file have the same addresses.
-func warnOverlap(e *env, name string, info object.Info) {
-	if info.Overlapping > 0 {
-		say(e.stderr, "%s: %d sections of code begin at address 0, so their records overlap; link the object first\n", name, info.Overlapping)
-	}
 }

@@ -95,10 +95,14 @@ func (d *File) openFile(name string, opt Options) (*object.File, error) {
 	}
 	space := scratch.NewSpace(os.TempDir(), nil)
 	d.source, d.open, d.spaces = src, append(d.open, src), append(d.spaces, space)
-	return debugfile.Open(src.Source, object.Options{
+	f, err := debugfile.Open(src.Source, object.Options{
 		Columns: opt.Columns, Written: opt.Written, Once: opt.Once, Short: opt.Short, Base: opt.base,
 		Space: space, Relax: func() { space.Relax(); src.Relax() },
 	})
+	if err != nil {
+		return nil, named(name, err)
+	}
+	return f, nil
 }
 
 // Cause returns the reason of a failure to read files: the first one that was

@@ -32,10 +32,12 @@ func OpenAlone(name string, opt Options) (*File, error) {
 	f, err := d.openFile(name, opt)
 	if err == nil {
 		d.objects = f.Objects()
-		d.object, err = choose(d.objects, opt)
+		if d.object, err = choose(d.objects, opt); err != nil {
+			err = named(name, err)
+		}
 	}
 	if err != nil {
-		return nil, errors.Join(Cause(fmt.Errorf("%s: %w", name, err), d), d.Close())
+		return nil, errors.Join(Cause(err, d), d.Close())
 	}
 	return d, nil
 }
@@ -58,7 +60,7 @@ func choose(all []*object.Object, opt Options) (*object.Object, error) {
 	if opt.Arch != "" && n == 0 {
 		return nil, fmt.Errorf("invalid architecture %s: must be one of the file's: %s", opt.Arch, strings.Join(archs, ", "))
 	}
-	return nil, fmt.Errorf("invalid object number %d: must be below %d, the number of objects", opt.Object, n)
+	return nil, fmt.Errorf("invalid object number %d: must be at least 0 and less than %d, the number of objects", opt.Object, n)
 }
 
 // matches reports whether an object is for the named architecture or its family.

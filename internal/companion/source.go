@@ -2,8 +2,10 @@ package companion
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"symbolon/internal/bin"
@@ -29,14 +31,14 @@ func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	}
 	info, err := os.Stat(name) // first: opening a pipe waits for its writer
 	if err != nil {
-		return nil, err
+		return nil, named(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
+		return nil, named(name, errors.New("not a regular file"))
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, named(name, err)
 	}
 	all := mapFile(f, info.Size())
 	if all == nil {
@@ -44,6 +46,16 @@ func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	}
 	_ = f.Close() // the mapping stays
 	return &Source{Source: mapped(all), close: func() error { return unmap(all) }, name: name, info: info}, nil
+}
+
+// named returns an error with the name of a file, in place of the one that errors of
+// package os have.
+func named(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // Close closes the file. Its bytes may not be used any more.

@@ -109,6 +109,13 @@ func reportMissingPDB(w io.Writer, name string, o *object.Object) {
 	}
 }
 
+// ReportOverlap prints that records of an object file have the same addresses.
+func ReportOverlap(w io.Writer, name string, info object.Info) {
+	if n := info.Overlapping; n > 0 {
+		console.Printf(w, "symbolon: %s: %d sections of code begin at address 0, so their records overlap; link the object first\n", console.Printable(name), n)
+	}
+}
+
 // ReportDamage prints which parts of a file could not be read.
 func ReportDamage(w io.Writer, name string, info object.Info) {
 	for _, d := range info.Damage {
