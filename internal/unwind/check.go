@@ -64,9 +64,6 @@ func (m *Module) covers(addr uint64) bool {
 // be. The function that a call does not return to may end with it, so the address
 // of the call is checked.
 func (p *Process) refuseReturn(pc uint64) string {
-	if p.isEntered(pc) {
-		return ""
-	}
 	if pc < lowest {
 		return "too low for code"
 	}
@@ -76,11 +73,11 @@ func (p *Process) refuseReturn(pc uint64) string {
 // refuseGuess returns the reason why pc, which is a guess, cannot be a return
 // address, "" if it can be.
 func (p *Process) refuseGuess(pc uint64) string {
+	if p.isTrampoline(pc) {
+		return ""
+	}
 	if why := p.refuseReturn(pc); why != "" {
 		return why
-	}
-	if p.isEntered(pc) {
-		return ""
 	}
 	if (p.CPU.Name == "arm64" || p.CPU.LR != rule.None && p.CPU.Name != "arm" && p.CPU.Name != "riscv64") && pc&3 != 0 {
 		return "not aligned"

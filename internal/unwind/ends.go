@@ -47,6 +47,9 @@ func plain(name string) string {
 // isOutermost returns the reason why a frame has no caller, "" if it may have
 // one. The callee is the frame before it, nil for the innermost frame.
 func (p *Process) isOutermost(f, callee *Frame) string {
+	if f.Lookup == p.instruction(f.PC) && !f.isExact && !f.IsSignal {
+		return "it was entered by a return"
+	}
 	if name := p.outermostName(f.Lookup); name != "" && (!f.isExact || name == "_start") {
 		// The parent thread may stop in clone, too; it has a caller.
 		return name + " is an outermost function"
@@ -82,8 +85,20 @@ func (p *Process) outermostName(addr uint64) string {
 
 // isEntered reports whether pc is the start of code that is entered by a return
 // although it did not call: a trampoline of signal handlers, or the end of a
-// coroutine.
+// coroutine. The code before it, which would have called, is not part of a
+// function then.
 func (p *Process) isEntered(pc uint64) bool {
+	if p.isTrampoline(pc) {
+		return true
+	}
+	addr := p.instruction(pc)
+	m := p.Module(addr)
+	return m != nil && m.hasInformation() && m.covers(addr-m.Base) && !m.covers(addr-m.Base-p.step())
+}
+
+// isTrampoline reports whether pc is the start of known code that is entered by
+// a return.
+func (p *Process) isTrampoline(pc uint64) bool {
 	if p.trampoline(pc) != noTrampoline {
 		return true
 	}

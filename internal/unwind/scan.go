@@ -59,7 +59,7 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 		switch {
 		case f.isExact && pc == f.PC:
 			why = "a copy of the program counter"
-		case w.matches(pc, f.Lookup) == matchNo:
+		case trust == Scan && w.matches(pc, f.Lookup) == matchNo:
 			why = "it calls another function"
 		}
 		switch {
@@ -125,7 +125,7 @@ func (w *walker) confirm(c *caller) (steps int, why string) {
 		}
 		w.stripAll(&next.Registers)
 		to, _ := next.Get(w.CPU.PC)
-		if why := w.refuseReturn(to); why != "" && to != 0 {
+		if why := w.refuseReturn(to); why != "" && to != 0 && !w.isEntered(to) {
 			return steps, "a caller of it would be " + why
 		}
 		from, _ := regs.Get(w.CPU.SP)

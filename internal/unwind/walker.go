@@ -55,7 +55,7 @@ func (w *walker) accept(f *Frame, c *caller, technique string, isGuess bool) boo
 	why := ""
 	if isGuess {
 		why = w.refuseGuess(pc)
-	} else {
+	} else if !w.isEntered(pc) {
 		why = w.refuseReturn(pc)
 	}
 	if why == "" {
