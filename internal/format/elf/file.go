@@ -32,6 +32,7 @@ const (
 const (
 	maxProblems    = 64
 	maxSectionName = 4 << 10
+	maxHeaders     = 1 << 21 // entries of a table; core files have one for each mapping, of which systems allow up to 2^20
 )
 
 // File is an open ELF file.
@@ -185,6 +186,10 @@ func (f *File) entries(a *array, minSize uint64) ([]byte, uint64) {
 	case (size-a.off)/a.entsize < n:
 		n = (size - a.off) / a.entsize
 		f.problem(a.place, a.off, "the file has %d of %d entries", n, a.count)
+	}
+	if n > maxHeaders {
+		f.problem(a.place, a.off, "%d entries, of which %d are read", n, maxHeaders)
+		n = maxHeaders
 	}
 	b := f.bytes(a.off, n*a.entsize)
 	if b == nil {

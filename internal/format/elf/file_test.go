@@ -1,6 +1,7 @@
 package elf_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -155,6 +156,53 @@ func TestWrongCountsDoNotAllocate(t *testing.T) {
 	if len(f.Sections) != 2 || len(f.Segments) > len(b)/56 || !complains(f.Problems, "section headers", "2 of 1152921504606846976") ||
 		!complains(f.Problems, "program headers", "of 2147483648") || !complains(f.Problems, "section names", "2147483648") {
 		t.Errorf("%d sections, %d segments, %v", len(f.Sections), len(f.Segments), f.Problems)
+	}
+}
+
+func TestSegmentsAreLimited(t *testing.T) {
+	e := &fixture.ELF{Bare: true, Crowded: true}
+	e.Add(fixture.ELFSection{Data: make([]byte, 40+(1<<21+1)*32)})
+	b := e.Bytes()
+	const at = 64 + 8*56
+	binary.LittleEndian.PutUint32(b[28:], at+40)      // offset of the program headers
+	binary.LittleEndian.PutUint32(b[32:], at)         // offset of the section headers
+	binary.LittleEndian.PutUint32(b[at+28:], 1<<21+1) // the number of segments
+	if f := open(t, b); len(f.Segments) != 1<<21 || !complains(f.Problems, "program headers", "2097153 entries, of which 2097152 are read") {
+		t.Errorf("%d segments, %v", len(f.Segments), f.Problems)
+	}
+}
+
+func TestNotesOfSegments(t *testing.T) {
+	kinds(t, func(t *testing.T, e *fixture.ELF) {
+		notes := append(e.Note("CORE", 1, []byte("first"), 4), e.Note("LINUX", 2, nil, 4)...)
+		off := e.Next()
+		for range 4 {
+			e.Segment(fixture.ELFSegment{Type: 4, Off: off, Filesz: uint64(len(notes))})
+		}
+		e.Segment(fixture.ELFSegment{Type: 4, Off: off, Filesz: uint64(len(notes)) - 4}) // cut within the second
+		e.Add(fixture.ELFSection{Data: notes})
+		var got []string
+		open(t, e.Bytes()).Notes(func(n elf.Note) bool {
+			got = append(got, fmt.Sprintf("%s %d %q at %d", n.Owner, n.Type, n.Desc, n.Off-int64(off)))
+			return len(got) < 9
+		})
+		if want := strings.Repeat(`CORE 1 "first" at 20 LINUX 2 "" at 48 `, 4) + `CORE 1 "first" at 20`; strings.Join(got, " ") != want {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestNotesEndWhenTheSegmentsRepeatTheFile(t *testing.T) {
+	e := &fixture.ELF{Bare: true}
+	notes := bytes.Repeat(e.Note("CORE", 1, nil, 4), 1000)
+	for range 8 {
+		e.Segment(fixture.ELFSegment{Type: 4, Off: e.Next(), Filesz: uint64(len(notes))})
+	}
+	e.Add(fixture.ELFSection{Data: notes})
+	n := 0
+	open(t, e.Bytes()).Notes(func(elf.Note) bool { n++; return true })
+	if n != 2000 {
+		t.Errorf("%d notes, want those of two segments", n)
 	}
 }
 

@@ -79,6 +79,17 @@ func FuzzFile(f *testing.F) {
 			t.Fatalf("an id of %d bytes", len(id))
 		}
 		file.GoBuildID()
+		notes := 0
+		file.Notes(func(note elf.Note) bool {
+			notes++
+			if note.Off+int64(len(note.Desc)) > int64(len(b)) {
+				t.Fatalf("a note of %d bytes at %d of %d", len(note.Desc), note.Off, len(b))
+			}
+			return true
+		})
+		if notes > len(b)/6 {
+			t.Fatalf("%d notes of %d bytes", notes, len(b))
+		}
 		marks, _ := file.Marks()
 		if len(marks) > len(b)/16+len(file.Sections) || !slices.IsSortedFunc(marks, func(a, b elf.Mark) int { return cmp.Compare(a.Addr, b.Addr) }) {
 			t.Fatalf("%d marks of %d bytes", len(marks), len(b))

@@ -61,19 +61,60 @@ func (f *File) note(owner string, kind uint32, section string) []byte {
 }
 
 // noteIn searches notes whose parts are aligned.
-func noteIn(c *bin.Cursor, owner string, kind uint32, align int) []byte {
-	pad := func(n int) { c.Skip(min(-n&(align-1), c.Len())) }
-	for c.Len() >= 12 {
-		nameSize, size, got := c.U32(), c.U32(), c.U32()
-		name := c.Bytes(int(nameSize))
-		pad(12 + int(nameSize))
-		desc := c.Bytes(int(size))
-		pad(int(size))
-		if c.Err() == nil && got == kind && len(desc) > 0 && len(desc) <= maxID && string(bytes.TrimRight(name, "\x00")) == owner {
-			return desc
+func noteIn(c *bin.Cursor, owner string, kind uint32, align int) (id []byte) {
+	eachNote(c, align, func(n Note) bool {
+		if n.Type == kind && len(n.Desc) > 0 && len(n.Desc) <= maxID && string(n.Owner) == owner {
+			id = n.Desc
+		}
+		return id == nil
+	})
+	return id
+}
+
+// A Note is a note of a segment. Its bytes may alias the source.
+type Note struct {
+	Owner, Desc []byte
+	Type        uint32
+	Off         int64 // of Desc in the file
+}
+
+// Notes calls yield for each note of the segments, until it returns false.
+// Segments that claim the same bytes repeatedly end it.
+func (f *File) Notes(yield func(Note) bool) {
+	left := f.src.Size()
+	for i := range f.Segments {
+		s := &f.Segments[i]
+		if s.Type != segmentNote || left < 0 {
+			continue
+		}
+		c := bin.NewCursor(f.bytes(s.Off, s.Filesz), f.Order)
+		left -= int64(c.Len())
+		more := true
+		eachNote(c, 4, func(n Note) bool {
+			n.Off += int64(s.Off)
+			more = yield(n)
+			return more
+		})
+		if !more {
+			return
 		}
 	}
-	return nil
+}
+
+// eachNote calls yield for each note, whose parts are aligned, until it returns
+// false.
+func eachNote(c *bin.Cursor, align int, yield func(Note) bool) {
+	pad := func(n int) { c.Skip(min(-n&(align-1), c.Len())) }
+	for c.Len() >= 12 {
+		nameSize, size := c.U32(), c.U32()
+		n := Note{Type: c.U32(), Owner: bytes.TrimRight(c.Bytes(int(nameSize)), "\x00")}
+		pad(12 + int(nameSize))
+		n.Off, n.Desc = int64(c.Off()), c.Bytes(int(size))
+		pad(int(size))
+		if c.Err() != nil || !yield(n) {
+			return
+		}
+	}
 }
 
 // TextID returns an id computed from the first page of the code, for files
