@@ -3,12 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/node"
 )
 
@@ -140,39 +134,7 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 		say(e.stdout, "a server is running on %s and removes expired entries itself\n", data)
 		return nil
 	}
-	open := cfg.Cache.Disk
-	if dry { // opening removes expired entries
-		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle = -1, -1, -1
-	}
-	store, err := disk.Open(open, data, time.Now, log)
-	if err != nil {
-		return err
-	}
-	limits := cfg.Cache.Disk.Defaults()
-	count, bytes := int64(0), int64(0)
-	for kind, idle := range map[cache.Kind]time.Duration{
-		cache.Objects: limits.ObjectsIdle, cache.Meta: limits.MetaIdle, cache.Symcache: limits.SymcacheIdle,
-	} {
-		switch {
-		case idle < 0:
-		case dry:
-			store.List(func(x disk.Entry) bool {
-				if x.Kind == kind && x.Fault == nil && time.Since(x.Used) >= idle {
-					count, bytes = count+1, bytes+x.Size
-				}
-				return true
-			})
-		default:
-			n, size := store.Purge(disk.Filter{Kind: kind, Idle: idle})
-			count, bytes = count+n, bytes+size
-		}
-	}
-	words := "removed"
-	if dry {
-		words = "would remove"
-	}
-	say(e.stdout, "%s %s, %s\n", words, counted(count, "entry"), counted(bytes, "byte"))
-	return store.Close()
+	return node.Cleanup(cfg, data, dry, e.stdout, log)
 }
 
 func healthcheckCommand(e *env) *cobra.Command {
@@ -194,7 +156,7 @@ func healthcheckCommand(e *env) *cobra.Command {
 			secure := at.TLS.On() && (at.TLS.Address == "" || at.TLS.Address == addr)
 			ctx, cancel := context.WithTimeout(c.Context(), time.Duration(seconds)*time.Second)
 			defer cancel()
-			if err := wellAt(ctx, addr, secure); err != nil {
+			if err := node.CheckHealth(ctx, addr, secure); err != nil {
 				say(e.stdout, "ERROR\n")
 				return err
 			}
@@ -207,36 +169,4 @@ func healthcheckCommand(e *env) *cobra.Command {
 	fs.StringVarP(&addr, "addr", "a", "", "`HOST:PORT` of the server (default: that of the configuration)")
 	fs.IntVar(&seconds, "timeout", 30, "`SECONDS` to wait")
 	return c
-}
-
-// wellAt checks the server at an address. The unspecified address means this
-// machine. The certificate is not verified: the request has no secrets.
-func wellAt(ctx context.Context, addr string, secure bool) error {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("invalid --addr %q: must be HOST:PORT", addr)
-	}
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	scheme := "http"
-	if secure {
-		scheme = "https"
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/healthcheck", nil)
-	if err != nil {
-		return err
-	}
-	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10) // only the status counts
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("unexpected status: %s", resp.Status)
-	}
-	return nil
 }

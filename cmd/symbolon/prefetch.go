@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -49,30 +48,15 @@ found.`,
 
 // readList reads the modules of a list.
 func readList(ctx context.Context, e *env, name string) ([]ident.Module, error) {
-	in := e.stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
+	if name == "-" {
+		return explain.ReadModules(ctx, e.stdin, name)
 	}
-	var out []ident.Module
-	n := 0
-	err := console.EachLine(ctx, in, func(line string) error {
-		n++
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			return nil
-		}
-		m, err := explain.ParseModule(line)
-		if err != nil {
-			return fmt.Errorf("%s, line %d: %w", name, n, err)
-		}
-		out = append(out, m)
-		return nil
-	})
-	return out, err
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return explain.ReadModules(ctx, f, name)
 }
 
 // prefetchAll fetches the modules. It prints a line for each missing one, and a
@@ -85,12 +69,12 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 		failure        error
 		wg             sync.WaitGroup
 		slots          = make(chan struct{}, parallel)
-		bar            = progress{w: io.Discard}
+		bar            = console.Progress{W: io.Discard}
 		total          = len(modules)
-		reportProgress = func() { bar.show("%d of %s, %d missing", done, counted(total, "module"), missing) }
+		reportProgress = func() { bar.Show("%d of %s, %d missing", done, counted(total, "module"), missing) }
 	)
 	if e.tty {
-		bar.w = e.stderr
+		bar.W = e.stderr
 	}
 	for _, m := range modules {
 		slots <- struct{}{}
@@ -108,7 +92,7 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 				failure = err
 			case !p.Found:
 				missing++
-				bar.clear()
+				bar.Clear()
 				say(e.stdout, "%s/%s: %s\n", printable(cmp.Or(m.DebugFile, m.CodeFile)), cmp.Or(m.DebugIDText, m.CodeID.String()), printable(p.Detail))
 			}
 			bytes += p.Bytes
@@ -116,7 +100,7 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 		})
 	}
 	wg.Wait()
-	bar.clear()
+	bar.Clear()
 	if failure == nil {
 		failure = context.Cause(ctx)
 	}
@@ -128,25 +112,4 @@ func prefetchAll(ctx context.Context, e *env, op operator, modules []ident.Modul
 		return fmt.Errorf("%d of %s missing", missing, counted(total, "module"))
 	}
 	return nil
-}
-
-// progress is a line on a terminal that is rewritten.
-type progress struct {
-	w    io.Writer
-	last int
-}
-
-// show replaces the line.
-func (p *progress) show(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	say(p.w, "\r%-*s", p.last, text)
-	p.last = len(text)
-}
-
-// clear removes the line.
-func (p *progress) clear() {
-	if p.last > 0 {
-		say(p.w, "\r%*s\r", p.last, "")
-		p.last = 0
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/console"
 	"symbolon/internal/object"
 	"symbolon/internal/push"
 	"symbolon/internal/standin"
@@ -140,9 +141,9 @@ func (f *pushFlags) run(e *env) func(*cobra.Command, []string) error {
 
 func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 	limitHeap(commandMemory)
-	out := &pushOutput{env: e, asJSON: f.asJSON, bar: progress{w: io.Discard}}
+	out := &pushOutput{env: e, asJSON: f.asJSON, bar: console.Progress{W: io.Discard}}
 	if e.tty {
-		out.bar.w = e.stderr
+		out.bar.W = e.stderr
 	}
 	debuginfod := append(slices.Clone(f.debuginfod), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...)
 	c, err := push.New(push.Config{
@@ -180,13 +181,13 @@ type pushOutput struct {
 	asJSON bool
 
 	mu  sync.Mutex
-	bar progress
+	bar console.Progress
 }
 
 func (o *pushOutput) clear() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.bar.clear()
+	o.bar.Clear()
 }
 
 func (o *pushOutput) progress(name string, done, total int64) {
@@ -194,10 +195,10 @@ func (o *pushOutput) progress(name string, done, total int64) {
 	defer o.mu.Unlock()
 	name = printable(filepath.Base(name))
 	if total == 0 {
-		o.bar.show("%s: reading", name)
+		o.bar.Show("%s: reading", name)
 		return
 	}
-	o.bar.show("%s: %s of %s", name, bytesText(done), bytesText(total))
+	o.bar.Show("%s: %s of %s", name, bytesText(done), bytesText(total))
 }
 
 func (o *pushOutput) warn(text string) {

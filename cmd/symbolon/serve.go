@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/api"
 	"symbolon/internal/config"
 	"symbolon/internal/metric"
 	"symbolon/internal/node"
@@ -130,14 +131,14 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	s.env.signals.onHangup(func() { n.RereadKeys(ctx) })
-	ports, bases, err := listen(s.cfg.HTTP.Defaults(), s.log)
+	ports, bases, err := api.Listen(s.cfg.HTTP.Defaults(), s.log)
 	if err != nil {
 		return err
 	}
 	s.printDemo(bases[0]) // before the lines that scripts wait for
 	for _, base := range bases {
 		if _, err := fmt.Fprintf(s.env.stdout, "listening on %s\n", base); err != nil {
-			return errors.Join(err, closeAll(ports))
+			return errors.Join(err, api.CloseAll(ports))
 		}
 	}
 	return front.Serve(ctx, ports...)

@@ -1,11 +1,14 @@
 package explain
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
+	"symbolon/internal/console"
 	"symbolon/internal/ident"
 )
 
@@ -83,3 +86,23 @@ func ParseModule(text string) (ident.Module, error) {
 }
 
 func isPDB(name string) bool { return strings.EqualFold(path.Ext(name), ".pdb") }
+
+// ReadModules reads a list of modules, one on each line as ParseModule reads it.
+// Empty lines and those that begin with # are skipped. Errors begin with name.
+func ReadModules(ctx context.Context, in io.Reader, name string) ([]ident.Module, error) {
+	var out []ident.Module
+	n := 0
+	err := console.EachLine(ctx, in, func(line string) error {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			return nil
+		}
+		m, err := ParseModule(line)
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		out = append(out, m)
+		return nil
+	})
+	return out, err
+}

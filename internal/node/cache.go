@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"text/tabwriter"
 	"time"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/config"
 	"symbolon/internal/console"
 )
 
@@ -106,4 +108,42 @@ func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
 	count, bytes := n.store.Purge(f)
 	console.Printf(w, "removed %s, %s\n", console.Count(count, "entry"), bin.Size(bytes))
 	return nil
+}
+
+// Cleanup removes the entries of the cache in a data directory that were not used for
+// the lifetime of their kind, or with dry only counts them. No server may use it.
+func Cleanup(cfg *config.Config, data string, dry bool, w io.Writer, log *slog.Logger) error {
+	open := cfg.Cache.Disk
+	if dry { // opening removes expired entries
+		open.ObjectsIdle, open.MetaIdle, open.SymcacheIdle = -1, -1, -1
+	}
+	store, err := disk.Open(open, data, time.Now, log)
+	if err != nil {
+		return err
+	}
+	limits := cfg.Cache.Disk.Defaults()
+	count, bytes := int64(0), int64(0)
+	for kind, idle := range map[cache.Kind]time.Duration{
+		cache.Objects: limits.ObjectsIdle, cache.Meta: limits.MetaIdle, cache.Symcache: limits.SymcacheIdle,
+	} {
+		switch {
+		case idle < 0:
+		case dry:
+			store.List(func(x disk.Entry) bool {
+				if x.Kind == kind && x.Fault == nil && time.Since(x.Used) >= idle {
+					count, bytes = count+1, bytes+x.Size
+				}
+				return true
+			})
+		default:
+			n, size := store.Purge(disk.Filter{Kind: kind, Idle: idle})
+			count, bytes = count+n, bytes+size
+		}
+	}
+	words := "removed"
+	if dry {
+		words = "would remove"
+	}
+	console.Printf(w, "%s %s, %s\n", words, console.Count(count, "entry"), console.Count(bytes, "byte"))
+	return store.Close()
 }

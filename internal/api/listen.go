@@ -1,21 +1,19 @@
-package main
+package api
 
 import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
-
-	"symbolon/internal/api"
 )
 
-// listen opens the ports of the server, the one with TLS first, and returns their
+// Listen opens the ports of the server, the one with TLS first, and returns their
 // URLs.
-func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []string, err error) {
+func Listen(cfg Config, log *slog.Logger) (ports []net.Listener, bases []string, err error) {
 	plain, secure := cfg.Listen, ""
 	var tlsConfig *tls.Config
 	if cfg.TLS.On() {
-		if tlsConfig, err = api.OpenTLS(cfg.TLS, log); err != nil {
+		if tlsConfig, err = OpenTLS(cfg.TLS, log); err != nil {
 			return nil, nil, err
 		}
 		if secure = cfg.TLS.Address; secure == "" {
@@ -28,7 +26,7 @@ func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []str
 		}
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			return nil, nil, errors.Join(err, closeAll(ports))
+			return nil, nil, errors.Join(err, CloseAll(ports))
 		}
 		scheme := "http"
 		if i == 0 {
@@ -37,14 +35,15 @@ func listen(cfg api.Config, log *slog.Logger) (ports []net.Listener, bases []str
 		ports = append(ports, l)
 		base, err := address(scheme, addr, l.Addr())
 		if err != nil {
-			return nil, nil, errors.Join(err, closeAll(ports))
+			return nil, nil, errors.Join(err, CloseAll(ports))
 		}
 		bases = append(bases, base)
 	}
 	return ports, bases, nil
 }
 
-func closeAll(ports []net.Listener) error {
+// CloseAll closes ports.
+func CloseAll(ports []net.Listener) error {
 	var err error
 	for _, l := range ports {
 		err = errors.Join(err, l.Close())
