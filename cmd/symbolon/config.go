@@ -155,27 +155,58 @@ func (f *configFlags) uncached(ctx context.Context, e *env) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Data, err = os.MkdirTemp("", "symbolon-*"); err != nil {
+	return openTemporary(cfg, log)
+}
+
+// local returns a node in this process: with an empty cache if sources are named, or
+// if a server uses the data directory.
+func (f *configFlags) local(ctx context.Context, e *env) (*temporary, error) {
+	cfg, log, err := f.load(e)
+	if err != nil {
 		return nil, err
+	}
+	if len(f.sources) > 0 && f.data == "" {
+		return openTemporary(cfg, log)
+	}
+	data, err := node.DataDir(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	if r := node.Dial(ctx, data); r != nil {
+		r.Close()
+		return openTemporary(cfg, log)
 	}
 	n, err := openNode(cfg, nil, log)
+	return &temporary{Node: n}, err
+}
+
+// openTemporary returns a node with an empty cache.
+func openTemporary(cfg *config.Config, log *slog.Logger) (*temporary, error) {
+	dir, err := os.MkdirTemp("", "symbolon-*")
 	if err != nil {
-		os.RemoveAll(cfg.Data)
 		return nil, err
 	}
-	return &temporary{n, cfg.Data}, nil
+	cfg.Data = dir
+	n, err := openNode(cfg, nil, log)
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	return &temporary{n, dir}, nil
 }
 
 // temporary is a node whose data directory Close removes.
 type temporary struct {
 	*node.Node
-	dir string
+	dir string // empty: the directory stays
 }
 
 // Close closes the node and removes the directory.
 func (t *temporary) Close() {
 	t.Node.Close()
-	os.RemoveAll(t.dir)
+	if t.dir != "" {
+		os.RemoveAll(t.dir)
+	}
 }
 
 func configCommand(e *env) *cobra.Command {

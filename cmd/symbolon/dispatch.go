@@ -29,6 +29,7 @@ func commands(e *env) *cobra.Command {
 		{"Debug files", []*cobra.Command{
 			resolveCommand(e), inspectCommand(e), symCommand(e), cfiCommand(e), bundleCommand(e), tableCommand(e), demangleCommand(e),
 		}},
+		{"Crashes", []*cobra.Command{crashCommand(e)}},
 		{"Modules and the cache", []*cobra.Command{explainCommand(e), prefetchCommand(e), cacheCommand(e), cleanupCommand(e)}},
 		{"Elastic's profiler", []*cobra.Command{
 			pushCommand(e), pushSymbolsCommand(e), symbfileCommand(e), fileidCommand(e), keyCommand(e),

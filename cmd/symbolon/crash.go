@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/crash"
+)
+
+type crashFlags struct {
+	conf    configFlags
+	symbols []string
+	threads string
+	extra   string
+	json    bool
+}
+
+func crashCommand(e *env) *cobra.Command {
+	f := crashFlags{threads: "all"}
+	c := &cobra.Command{
+		Use: "crash DUMP...", Short: "Turn a crash into the stacks of its threads",
+		Long: `DUMP is a minidump; - is standard input. The JSON has the schema of rust-minidump, one document
+for each DUMP. A file that cannot be read ends with status 1, after the others.
+
+Without --symbols and --source the symbols come from the sources and the cache of
+the configuration.`,
+		RunE: func(c *cobra.Command, args []string) error { return processCrashes(c.Context(), e, &f, args) },
+	}
+	fs := c.Flags()
+	f.conf.add(fs)
+	fs.BoolVar(&f.json, "json", false, "print JSON")
+	fs.StringArrayVar(&f.symbols, "symbols", nil, "use the symbols in `DIR`; may be repeated")
+	fs.Var(choice{&f.threads, []string{"all", "crashing"}}, "threads", "walk the stacks of these `THREADS`: all or crashing")
+	fs.StringVar(&f.extra, "evil-json", "", "add certificates and the CPU's microcode from `FILE`, the extra data of a crash reporter")
+	return c
+}
+
+// processCrashes prints the report on each dump.
+func processCrashes(ctx context.Context, e *env, f *crashFlags, names []string) error {
+	var extra []byte
+	if f.extra != "" {
+		var err error
+		if extra, err = os.ReadFile(f.extra); err != nil {
+			return err
+		}
+	}
+	f.conf.sources = append(f.symbols, f.conf.sources...)
+	n, err := f.conf.local(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	p, failed := n.Crashes(), error(nil)
+	for _, name := range names {
+		if err := f.process(ctx, e, p, name, extra); err != nil {
+			if ctx.Err() != nil || len(names) == 1 {
+				return err
+			}
+			say(e.stderr, "symbolon: %s\n", printable(err.Error()))
+			failed = errReported
+		}
+	}
+	return failed
+}
+
+// process prints the report on a dump.
+func (f *crashFlags) process(ctx context.Context, e *env, p *crash.Processor, name string, extra []byte) error {
+	src, err := openFile(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	d, err := crash.Open(src)
+	if err == nil && extra != nil {
+		err = d.AddExtra(extra)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	r, err := p.Process(ctx, d, crash.Options{OnlyRequesting: f.threads == "crashing"})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer r.Release()
+	return r.WriteJSON(e.stdout)
+}

@@ -1,0 +1,92 @@
+package crash
+
+import (
+	"sort"
+	"time"
+
+	"symbolon/internal/crash/reason"
+	"symbolon/internal/format/minidump"
+	"symbolon/internal/ident"
+	"symbolon/internal/unwind/rule"
+)
+
+// A Dump is the state of a process when it crashed, whatever kind of file it comes
+// from. Some parts have types of package minidump, the kind with the most of them.
+type Dump struct {
+	System     System
+	Written    time.Time // zero: unknown
+	Uptime     *uint64   // of the process, in seconds
+	PID        *uint32
+	Exception  *reason.Exception // nil: the process did not crash
+	Assertion  string
+	Requesting int // index of the thread that crashed or asked for the dump; -1: unknown
+	Threads    []Thread
+	Modules    []minidump.Module // as in the dump: the first one is the program
+	Unloaded   []minidump.Unloaded
+	Memory     Memory
+	Mappings   []minidump.Mapping // of the address space, sorted; nil: unknown
+	Minidump   *minidump.File     // for what only some outputs have; nil: the file is of another kind
+
+	Certificates map[string]string // their subjects, by the name of the file; see AddExtra
+}
+
+// A System is the operating system and the machine of a process.
+type System struct {
+	OS        minidump.OS
+	OSName    string // in the output of the peers
+	Version   string
+	Build     string
+	Arch      ident.Arch
+	CPU       *rule.CPU // nil: stacks cannot be walked
+	CPUName   string    // in the output of the peers
+	CPUInfo   string
+	CPUs      int
+	Microcode string
+	BigEndian bool
+}
+
+// digits returns the number of hexadecimal digits of an address.
+func (s *System) digits() int {
+	if s.CPU == nil {
+		return 16
+	}
+	return 2 * s.CPU.Word
+}
+
+// A Thread is a thread of a process.
+type Thread struct {
+	ID        uint32
+	Name      string
+	IsNamed   bool   // the name may be empty
+	LastError string // of Windows; empty: unknown
+	Registers rule.Registers
+	Absent    string // why there are no registers; empty: there are
+}
+
+// Memory is the memory of a process, as far as the dump has it.
+type Memory interface {
+	rule.Memory
+	// Region returns the bounds of the memory around an address, equal ones if there is
+	// none.
+	Region(addr uint64) (start, end uint64)
+}
+
+// isCode reports whether memory at an address could be executed, or a module was
+// unloaded there.
+func (d *Dump) isCode(addr uint64) (is, known bool) {
+	if len(d.unloadedAt(addr)) > 0 {
+		return true, true
+	}
+	k := sort.Search(len(d.Mappings), func(k int) bool { return d.Mappings[k].Addr > addr }) - 1
+	return k >= 0 && addr-d.Mappings[k].Addr < d.Mappings[k].Size && d.Mappings[k].Executable, d.Mappings != nil
+}
+
+// unloadedAt returns the places of an address in unloaded modules.
+func (d *Dump) unloadedAt(addr uint64) (list []Place) {
+	for i := range d.Unloaded {
+		if m := &d.Unloaded[i]; addr-m.Base < m.Size {
+			list = append(list, Place{i, addr - m.Base})
+		}
+	}
+	return list
+}

@@ -1,0 +1,239 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/unwind/rule"
+)
+
+// WriteJSON writes r in the schema of rust-minidump.
+func (r *Report) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r.document())
+}
+
+type document struct {
+	Status     string          `json:"status"`
+	PID        *uint32         `json:"pid"`
+	Uptime     *uint64         `json:"process_uptime"`
+	Crash      jsonCrash       `json:"crash_info"`
+	System     jsonSystem      `json:"system_info"`
+	LSB        *jsonLSB        `json:"lsb_release"`
+	Limits     *jsonLimits     `json:"proc_limits"`
+	Maps       *int            `json:"linux_memory_map_count"`
+	SoftErrors json.RawMessage `json:"soft_errors"`
+	MacCrash   *jsonMac        `json:"mac_crash_info"`
+	BootArgs   *string         `json:"mac_boot_args"`
+	MainModule int             `json:"main_module"`
+	HasCerts   bool            `json:"modules_contains_cert_info"`
+	Modules    []jsonModule    `json:"modules"`
+	Unloaded   []jsonUnloaded  `json:"unloaded_modules"`
+	Handles    []jsonHandle    `json:"handles"`
+	Count      int             `json:"thread_count"`
+	Threads    []jsonThread    `json:"threads"`
+	Crashing   *jsonThread     `json:"crashing_thread"`
+}
+
+type jsonCrash struct {
+	Type      *string `json:"type"`
+	Address   *string `json:"address"`
+	Thread    *int    `json:"crashing_thread"`
+	Assertion *string `json:"assertion"`
+}
+
+type jsonSystem struct {
+	OS        string  `json:"os"`
+	Version   string  `json:"os_ver"`
+	Arch      string  `json:"cpu_arch"`
+	CPUInfo   *string `json:"cpu_info"`
+	CPUs      int     `json:"cpu_count"`
+	Microcode *string `json:"cpu_microcode_version"`
+}
+
+type jsonModule struct {
+	Base      string  `json:"base_addr"`
+	End       string  `json:"end_addr"`
+	DebugFile string  `json:"debug_file"`
+	DebugID   string  `json:"debug_id"`
+	File      string  `json:"filename"`
+	CodeID    string  `json:"code_id"`
+	Version   *string `json:"version"`
+	Cert      *string `json:"cert_subject"`
+	Missing   bool    `json:"missing_symbols"`
+	Loaded    bool    `json:"loaded_symbols"`
+	Corrupt   bool    `json:"corrupt_symbols"`
+	URL       *string `json:"symbol_url"`
+}
+
+type jsonUnloaded struct {
+	Base   string  `json:"base_addr"`
+	End    string  `json:"end_addr"`
+	CodeID string  `json:"code_id"`
+	File   string  `json:"filename"`
+	Cert   *string `json:"cert_subject"`
+}
+
+type jsonThread struct {
+	ID        uint32      `json:"thread_id"`
+	Name      *string     `json:"thread_name"`
+	LastError *string     `json:"last_error_value"`
+	Count     int         `json:"frame_count"`
+	Frames    []jsonFrame `json:"frames"`
+	Index     *int        `json:"threads_index,omitempty"` // of the crashing thread only
+}
+
+type jsonFrame struct {
+	Index          int               `json:"frame"`
+	Trust          string            `json:"trust"`
+	Offset         string            `json:"offset"`
+	Module         *string           `json:"module"`
+	ModuleOffset   *string           `json:"module_offset"`
+	Unloaded       []jsonPlace       `json:"unloaded_modules"`
+	Function       *string           `json:"function"`
+	FunctionOffset *string           `json:"function_offset"`
+	File           *string           `json:"file"`
+	Line           *uint32           `json:"line"`
+	Inlines        []jsonInline      `json:"inlines"`
+	Missing        bool              `json:"missing_symbols"`
+	Registers      map[string]string `json:"registers,omitempty"` // of the first frame of the crashing thread only
+}
+
+type jsonPlace struct {
+	Module  string   `json:"module"`
+	Offsets []string `json:"offsets"`
+}
+
+type jsonInline struct {
+	Function string  `json:"function"`
+	File     *string `json:"file"`
+	Line     *uint32 `json:"line"`
+}
+
+// document returns the value that WriteJSON writes.
+func (r *Report) document() *document {
+	d := &document{
+		Status: "OK", PID: r.PID, Uptime: r.Uptime, Count: len(r.Threads), HasCerts: len(r.Certificates) > 0,
+		System: jsonSystem{
+			OS: r.System.OSName, Version: strings.TrimSpace(r.System.Version + " " + r.System.Build), Arch: r.System.CPUName,
+			CPUInfo: known(r.System.CPUInfo), CPUs: r.System.CPUs, Microcode: known(r.System.Microcode),
+		},
+		Modules: make([]jsonModule, len(r.Modules)), Unloaded: make([]jsonUnloaded, len(r.Unloaded)), Threads: make([]jsonThread, len(r.Threads)),
+	}
+	for i := range r.Modules {
+		d.Modules[i] = r.module(i)
+	}
+	for i := range r.Unloaded {
+		m := &r.Unloaded[i]
+		d.Unloaded[i] = jsonUnloaded{r.hex(m.Base), r.hex(m.Base + m.Size), m.CodeID.String(), m.Name, r.certificate(m.Name)}
+	}
+	for i := range r.Threads {
+		d.Threads[i] = r.thread(i)
+	}
+	d.Crash.Assertion = known(r.Assertion)
+	if e := r.Exception; e != nil {
+		d.Crash.Type, d.Crash.Address = ptr(e.String()), ptr(r.hex(e.CrashAddress()))
+	}
+	if r.Minidump != nil {
+		d.add(r.Minidump)
+	}
+	if i := r.Requesting; i >= 0 {
+		crashing := r.thread(i)
+		if crashing.Index = &i; crashing.Count > 0 {
+			crashing.Frames[0].Registers = r.registers(&r.Threads[i])
+		}
+		d.Crash.Thread, d.Crashing = &i, &crashing
+	}
+	return d
+}
+
+// hex returns an address with all its digits.
+func (r *Report) hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.digits(), v) }
+
+func (r *Report) module(i int) jsonModule {
+	m, s := &r.Modules[i], &r.Symbols[i].Debug
+	out := jsonModule{
+		Base: r.hex(m.Base), End: r.hex(m.Base + m.Size), DebugFile: base(m.DebugFile), DebugID: m.DebugID.Breakpad(),
+		File: base(m.CodeFile), CodeID: m.CodeID.String(), Version: known(m.Version), Cert: r.certificate(base(m.CodeFile)),
+		Loaded: s.Found, Missing: s.Asked && !s.Found,
+	}
+	for _, t := range s.Trail {
+		switch {
+		case t.Chosen && strings.HasPrefix(t.Location, "http"):
+			out.URL = known(t.Location)
+		case t.Fault != nil && t.Fault.Kind == fault.Malformed && !s.Found:
+			out.Corrupt, out.Missing = true, false
+		}
+	}
+	return out
+}
+
+func (r *Report) thread(i int) jsonThread {
+	t, s := &r.Threads[i], &r.Stacks[i]
+	out := jsonThread{ID: t.ID, LastError: known(t.LastError), Count: len(s.Frames), Frames: make([]jsonFrame, len(s.Frames))}
+	if t.IsNamed {
+		out.Name = &t.Name
+	}
+	for k := range s.Frames {
+		out.Frames[k] = r.frame(k, &s.Frames[k])
+	}
+	return out
+}
+
+func (r *Report) frame(i int, f *Frame) jsonFrame {
+	out := jsonFrame{Index: i, Trust: f.Trust.String(), Offset: r.hex(f.Addr), Missing: len(f.Functions) == 0}
+	if f.Module >= 0 {
+		m := &r.Modules[f.Module]
+		out.Module, out.ModuleOffset = ptr(base(m.CodeFile)), ptr(r.hex(f.Addr-m.Base))
+	}
+	for _, p := range f.Unloaded {
+		name, off := r.Unloaded[p.Module].Name, r.hex(p.Offset)
+		if n := len(out.Unloaded); n > 0 && out.Unloaded[n-1].Module == name {
+			out.Unloaded[n-1].Offsets = append(out.Unloaded[n-1].Offsets, off)
+			continue
+		}
+		out.Unloaded = append(out.Unloaded, jsonPlace{name, []string{off}})
+	}
+	for k := range f.Functions {
+		x := &f.Functions[k]
+		if k < len(f.Functions)-1 {
+			out.Inlines = append(out.Inlines, jsonInline{x.Name, known(x.File), known(x.Line)})
+			continue
+		}
+		out.Function, out.FunctionOffset, out.File, out.Line = &x.Name, ptr(r.hex(f.Addr-x.Entry)), known(x.File), known(x.Line)
+	}
+	return out
+}
+
+// certificate returns the subject of the certificate of a module, nil if it is
+// unknown.
+func (r *Report) certificate(file string) *string { return known(r.Certificates[file]) }
+
+// registers returns the registers of a thread by name.
+func (r *Report) registers(t *Thread) map[string]string {
+	all := map[string]string{}
+	for k := range r.System.CPU.Count() {
+		if v, ok := t.Registers.Get(rule.Reg(k)); ok {
+			all[r.System.CPU.RegName(rule.Reg(k))] = r.hex(v)
+		}
+	}
+	return all
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// known returns a pointer to v, nil if it is zero.
+func known[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
+}
+
+// base returns the name of a file of any system without its folders.
+func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

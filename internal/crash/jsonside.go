@@ -1,0 +1,94 @@
+package crash
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"symbolon/internal/format/minidump"
+)
+
+type jsonLSB struct {
+	ID          string `json:"id"`
+	Release     string `json:"release"`
+	Codename    string `json:"codename"`
+	Description string `json:"description"`
+}
+
+type jsonLimits struct {
+	Limits []jsonLimit `json:"limits"`
+}
+
+type jsonLimit struct {
+	Name string `json:"name"`
+	Soft any    `json:"soft"`
+	Hard any    `json:"hard"`
+	Unit string `json:"unit"`
+}
+
+type jsonMac struct {
+	Count   int             `json:"num_records"`
+	Records []jsonMacRecord `json:"records"`
+}
+
+type jsonMacRecord struct {
+	Thread     *string `json:"thread"`
+	DialogMode *string `json:"dialog_mode"`
+	AbortCause *string `json:"abort_cause"`
+	Module     *string `json:"module"`
+	Message    *string `json:"message"`
+	Signature  *string `json:"signature_string"`
+	Backtrace  *string `json:"backtrace"`
+	Message2   *string `json:"message2"`
+}
+
+type jsonHandle struct {
+	Handle     uint64  `json:"handle"`
+	TypeName   *string `json:"type_name"`
+	ObjectName *string `json:"object_name"`
+}
+
+// add adds the parts of a minidump that other dumps do not have.
+func (d *document) add(f *minidump.File) {
+	if x := f.LSB(); x != nil {
+		d.LSB = &jsonLSB{x.ID, x.Release, x.Codename, x.Description}
+	}
+	if limits := f.Limits(); limits != nil {
+		d.Limits = &jsonLimits{}
+		for _, x := range limits {
+			d.Limits.Limits = append(d.Limits.Limits, jsonLimit{x.Name, limit(x.Soft), limit(x.Hard), cmp.Or(x.Unit, "n/a")})
+		}
+	}
+	if f.LinuxMaps != nil {
+		d.Maps = ptr(len(f.LinuxMaps))
+	}
+	d.SoftErrors, d.BootArgs = f.SoftErrors(), f.BootArgs
+	if f.MacCrash != nil {
+		d.MacCrash = &jsonMac{Count: len(f.MacCrash)}
+		for _, x := range f.MacCrash {
+			d.MacCrash.Records = append(d.MacCrash.Records, jsonMacRecord{
+				wide(x.Thread), wide(x.DialogMode), wide(x.AbortCause), known(x.Module), known(x.Message), known(x.Signature),
+				known(x.Backtrace), known(x.Message2),
+			})
+		}
+	}
+	for _, h := range f.Handles {
+		d.Handles = append(d.Handles, jsonHandle{h.Value, h.TypeName, h.ObjectName})
+	}
+}
+
+// limit returns a limit: a number, or else a text.
+func limit(text string) any {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n
+	}
+	return text
+}
+
+// wide returns a number of 64 bits, nil if it is zero.
+func wide(v uint64) *string {
+	if v == 0 {
+		return nil
+	}
+	return ptr(fmt.Sprintf("0x%016x", v))
+}

@@ -1,0 +1,150 @@
+package crash
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/crash/reason"
+	"symbolon/internal/format/minidump"
+	"symbolon/internal/unwind/rule"
+)
+
+// fromMinidump reads a minidump.
+func fromMinidump(src bin.Source) (*Dump, error) {
+	f, err := minidump.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	s := f.System
+	d := &Dump{
+		System: System{
+			OS: s.OS, OSName: s.OSName(), Arch: s.Arch, CPU: rule.For(s.Arch), CPUName: s.CPU(), CPUInfo: s.CPUInfo(),
+			CPUs: int(s.CPUs), BigEndian: f.BigEndian(),
+		},
+		Written: time.Unix(int64(f.Time), 0), Modules: f.Modules, Unloaded: f.Unloaded, Memory: memory{&f.Memory}, Mappings: f.Mappings,
+		Requesting: -1, Minidump: f,
+	}
+	d.System.Version, d.System.Build = s.Version()
+	if v, ok := f.Microcode(); ok {
+		d.System.Microcode = fmt.Sprintf("%#x", v)
+	}
+	if pid, ok := f.PID(); ok {
+		d.PID = &pid
+	}
+	if seconds, ok := f.Uptime(); ok {
+		d.Uptime = ptr(uint64(seconds))
+	}
+	if a := f.Assertion; a != nil {
+		d.Assertion = assertion(a)
+	}
+	if e := f.Exception; e != nil {
+		d.Exception = &reason.Exception{
+			System: family(s.OS), Arch: s.Arch, Code: e.Code, Flags: e.Flags, Address: e.Address, Count: len(e.Parameters),
+		}
+		copy(d.Exception.Params[:], e.Parameters)
+	}
+	d.addThreads(f)
+	return d, nil
+}
+
+// family returns the family of an operating system.
+func family(os minidump.OS) reason.System {
+	switch os {
+	case minidump.Windows:
+		return reason.Windows
+	case minidump.Linux, minidump.Android:
+		return reason.Linux
+	case minidump.MacOS, minidump.IOS:
+		return reason.Apple
+	}
+	return reason.Other
+}
+
+// addThreads adds the threads of f. The thread that crashed has the registers of the
+// exception, if they are valid; the one that wrote the dump has none.
+func (d *Dump) addThreads(f *minidump.File) {
+	requesting, isKnown := uint32(0), false
+	if b := f.Breakpad; b != nil {
+		requesting, isKnown = b.RequestingThread, b.HasRequestingThread
+	}
+	if f.Exception != nil {
+		requesting, isKnown = f.Exception.ThreadID, true
+	}
+	d.Threads = make([]Thread, len(f.Threads))
+	for i := range f.Threads {
+		from, t := &f.Threads[i], &d.Threads[i]
+		t.ID, t.Name, t.IsNamed = from.ID, from.Name, from.IsNamed
+		if f.System.OS == minidump.Windows && from.TEB != 0 {
+			t.LastError = d.lastError(from.TEB)
+		}
+		if b := f.Breakpad; b != nil && b.HasDumpThread && b.DumpThread == t.ID {
+			t.Absent = "the thread wrote the dump"
+			continue
+		}
+		c, err := f.Context(from.Context)
+		if isKnown && t.ID == requesting {
+			d.Requesting = i
+			if e := f.Exception; e != nil {
+				if own, ownErr := f.Context(e.Context); ownErr == nil {
+					c, err = own, nil
+				}
+			}
+		}
+		switch {
+		case err != nil:
+			t.Absent = "no registers: " + err.Error()
+		case d.System.CPU == nil:
+			t.Absent = "the instruction set is not supported"
+		default:
+			d.System.set(&t.Registers, c)
+		}
+	}
+}
+
+// lastError returns the name of the last error of a thread of Windows: the number
+// after 13 words in the data of the thread.
+func (d *Dump) lastError(teb uint64) string {
+	var b [4]byte
+	if d.System.CPU == nil || d.Memory.ReadAt(b[:], teb+13*uint64(d.System.CPU.Word)) < len(b) {
+		return ""
+	}
+	return reason.WindowsError(binary.LittleEndian.Uint32(b[:]))
+}
+
+// assertion returns the text of a failed assertion.
+func assertion(a *minidump.Assertion) string {
+	text := a.Expression
+	for _, part := range []string{a.Function, a.File} {
+		if part != "" {
+			text += ", " + part
+		}
+	}
+	if a.Line > 0 {
+		text += fmt.Sprint(":", a.Line)
+	}
+	if a.Kind != "" {
+		text += " (" + a.Kind + ")"
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+// set sets registers to those of a context.
+func (s *System) set(r *rule.Registers, c *minidump.Context) {
+	for _, x := range c.Registers {
+		if reg, ok := s.CPU.Reg(x.Name); ok {
+			r.Set(reg, x.Value)
+		}
+	}
+}
+
+// memory is the memory in a minidump.
+type memory struct{ *minidump.Memory }
+
+// Region returns the bounds of the range around an address.
+func (m memory) Region(addr uint64) (start, end uint64) {
+	r, _ := m.Memory.Region(addr)
+	return r.Addr, r.Addr + r.Size
+}
