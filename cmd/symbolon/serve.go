@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/api"
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
-	"symbolon/internal/api"
 	"symbolon/internal/config"
 	"symbolon/internal/metric"
 	"symbolon/internal/node"

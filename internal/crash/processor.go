@@ -15,9 +15,8 @@ import (
 
 // Deps are the parts that a Processor uses.
 type Deps struct {
-	Engine  *symbolicate.Engine // names of functions
-	Tables  *table.Tables       // of the same sources
-	Locator *locate.Locator     // of the same sources
+	Engine *symbolicate.Engine // names of functions
+	Tables *table.Tables       // of the same sources
 }
 
 // A Processor turns dumps into reports. It is safe for concurrent use.

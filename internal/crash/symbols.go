@@ -13,7 +13,6 @@ import (
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
 	"symbolon/internal/unwind"
-	"symbolon/internal/unwind/rule"
 )
 
 // modules opens the modules of a dump that stacks touch, each once. It is safe for
@@ -32,7 +31,8 @@ type module struct {
 	once sync.Once
 	unwind.Module
 	symbols Symbols
-	names   *table.Handle // nil: missing
+	names   *table.Handle      // nil: missing
+	rules   *table.RulesHandle // nil: missing
 }
 
 func newModules(ctx context.Context, deps Deps, d *Dump, names locate.Purpose) *modules {
@@ -94,25 +94,28 @@ func (m *modules) open(x *module, i int) {
 	if !known {
 		h, report = m.deps.Tables.Symbols(m.ctx, asked, m.names)
 	}
-	x.symbols.Debug = Lookup{Asked: true, Found: h != nil, Report: report}
+	x.symbols.Debug = Lookup{Asked: true, Found: h != nil, Report: report, Trail: report.Tried}
 	if x.names = h; h != nil {
 		x.Names = names{h}
 		x.symbols.Debug.Features, x.symbols.Debug.Trail = h.Facts().Features, h.Facts().Trail
 	}
-	x.symbols.Unwind = Lookup{Asked: true}
-	r, trail, err := readRules(m.ctx, m.deps.Locator, asked, m.dump.System.CPU)
-	if x.symbols.Unwind.Trail = trail; err != nil {
-		return
+	r, report := m.deps.Tables.Unwind(m.ctx, asked)
+	x.symbols.Unwind = Lookup{Asked: true, Found: r != nil, Report: report, Trail: report.Tried}
+	if x.rules = r; r != nil {
+		x.Rules = r
+		x.symbols.Unwind.Features, x.symbols.Unwind.Trail = r.Facts().Features, r.Facts().Trail
 	}
-	x.symbols.Unwind.Found = true
-	x.Rules = r
 }
 
 // close releases the open modules.
 func (m *modules) close() {
 	for i := range m.opened {
-		if h := m.opened[i].names; h != nil {
-			h.Close()
+		x := &m.opened[i]
+		if x.names != nil {
+			x.names.Close()
+		}
+		if x.rules != nil {
+			x.rules.Close()
 		}
 	}
 }
@@ -132,45 +135,4 @@ func (n names) Function(addr uint64) (start uint64, name string, ok bool) {
 	f := &found[len(found)-1]
 	text, _ := n.AppendText(nil, f.Func)
 	return f.Entry, string(text), true
-}
-
-// rules are the rows of a module. It implements unwind.Rules.
-type rules []ruleRow
-
-type ruleRow struct {
-	start, end uint64
-	row        rule.Row
-}
-
-func (r rules) HasRules() bool { return len(r) > 0 }
-
-func (r rules) Row(addr uint64) rule.Row {
-	k := sort.Search(len(r), func(k int) bool { return r[k].start > addr }) - 1
-	if k < 0 || addr >= r[k].end {
-		return nil
-	}
-	return r[k].row
-}
-
-func readRules(ctx context.Context, l *locate.Locator, m ident.Module, cpu *rule.CPU) (rules, []locate.Tried, error) {
-	found, trail, err := l.Best(ctx, m, locate.Unwind)
-	if err != nil {
-		return nil, trail, err
-	}
-	defer found.Close()
-	obj, _, err := found.File(ctx)
-	if err != nil {
-		return nil, trail, err
-	}
-	var out rules
-	c := rule.Compiler{CPU: cpu}
-	add := func(start, end uint64, row rule.Row) error {
-		out = append(out, ruleRow{start, end, slices.Clone(row)})
-		return nil
-	}
-	if err = obj.CFI(func(u *sym.Unwind) error { return c.Add(u, add) }); err == nil {
-		err = c.Flush(add)
-	}
-	slices.SortStableFunc(out, func(a, b ruleRow) int { return cmp.Compare(a.start, b.start) })
-	return out, trail, err
 }
