@@ -62,28 +62,48 @@ func (f *File) FunctionStarts(dst []uint32) []uint32 {
 // UnwindRecords yields the records of each function of the exception directory,
 // until yield returns an error: one for its start, and one for each instruction
 // after which the rules differ. A damaged function is a problem and has no records.
+// The functions that the directory omits follow.
 func (f *File) UnwindRecords(yield func(*sym.Unwind) error) (_ []Problem, err error) {
 	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
 	f.entries(func(e entry) bool {
 		err = u.records(e, yield)
 		return err == nil && u.budget > 0
 	})
+	if err == nil {
+		f.leaves(f.ranges(), func(e entry) bool {
+			err = u.records(e, yield)
+			return err == nil
+		})
+	}
 	return u.problems, err
 }
 
 // UnwindRanges yields the range of code of each entry of the exception directory, and
-// its unwind information.
+// its unwind information. The functions that the directory omits follow.
 func (f *File) UnwindRanges(yield func(start, end, info uint32)) {
+	all := f.ranges()
+	for _, e := range all {
+		yield(e.start, e.end, e.info)
+	}
+	f.leaves(all, func(e entry) bool {
+		yield(e.start, e.end, e.info)
+		return true
+	})
+}
+
+// ranges returns the entries of the exception directory, with their ends.
+func (f *File) ranges() (all []entry) {
 	f.entries(func(e entry) bool {
 		if f.Machine != machineX64 {
 			x, _ := f.infoARM64(e)
 			e.end = e.start + x.size
 		}
 		if e.start < e.end {
-			yield(e.start, e.end, e.info)
+			all = append(all, e)
 		}
 		return true
 	})
+	return all
 }
 
 // UnwindRecordsOf yields the records of an entry.
@@ -98,6 +118,9 @@ func (u *unwinder) records(e entry, yield func(*sym.Unwind) error) error {
 	write := u.x64
 	if u.file.Machine != machineX64 {
 		write = u.arm64
+	}
+	if e.info == leafInfo {
+		write = u.leaf
 	}
 	if why := write(e); why != "" {
 		u.problem(e.start, why)
