@@ -1,6 +1,7 @@
 package minidump
 
 import (
+	"errors"
 	"fmt"
 
 	"symbolon/internal/bin"
@@ -29,15 +30,15 @@ type CrashpadModule struct {
 }
 
 func (r *reader) crashpad(l Location) (*Crashpad, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 52)})
+	c, err := r.fixed(l, 52)
 	if err != nil {
 		return nil, err
 	}
 	version := c.U32()
 	x := &Crashpad{ReportID: r.uuid(c), ClientID: r.uuid(c)}
 	simple, modules := location(c), location(c)
-	if c.Err() != nil || version == 0 {
-		return nil, fmt.Errorf("invalid version %d, or %d bytes are too few", version, l.Size)
+	if version == 0 {
+		return nil, errors.New("invalid version 0")
 	}
 	x.Annotations = r.dictionary(simple)
 	r.counted("modules of Crashpad", modules, 12, func(c *bin.Cursor) {
@@ -60,9 +61,9 @@ func (r *reader) uuid(c *bin.Cursor) string {
 }
 
 func (r *reader) crashpadModule(l Location, m *CrashpadModule) bool {
-	c, err := r.cursor(Location{l.Off, 28})
-	if err != nil || l.Size < 28 {
-		r.problem("module of Crashpad", l.Off, "%d bytes are too few, or beyond the file", l.Size)
+	c, err := r.fixed(l, 28)
+	if err != nil {
+		r.problem("module of Crashpad", l.Off, "%v", err)
 		return false
 	}
 	c.Skip(4)
@@ -185,16 +186,12 @@ func (r *reader) macRecord(l Location, start int64) (m MacRecord, version uint64
 
 // bootArgs reads the arguments of the kernel of macOS.
 func (r *reader) bootArgs(l Location) (*string, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 12)})
+	c, err := r.fixed(l, 12)
 	if err != nil {
 		return nil, err
 	}
 	c.Skip(4)
-	off := c.U64()
-	if c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
-	}
-	text, err := r.utf16(int64(off))
+	text, err := r.utf16(int64(c.U64()))
 	return &text, err
 }
 
@@ -217,13 +214,13 @@ type ClientFrame struct {
 //	{address of 64 bits, offset and size in the text} for each frame
 //	text
 func (r *reader) clientStacks(l Location) (stacks []ClientStack, err error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 16)})
+	c, err := r.fixed(l, 16)
 	if err != nil {
 		return nil, err
 	}
 	version, threads, count, text := c.U32(), int64(c.U32()), int64(c.U32()), int64(c.U32())
 	framesAt := 16 + (threads*12+7)&^7
-	if textAt := framesAt + count*16; c.Err() != nil || version != 1 || textAt+text != l.Size {
+	if textAt := framesAt + count*16; version != 1 || textAt+text != l.Size {
 		return nil, fmt.Errorf("invalid version %d, or %d bytes do not fit %d threads and %d frames", version, l.Size, threads, count)
 	}
 	words, err := r.bytes(Location{l.Off + l.Size - text, text})

@@ -3,7 +3,6 @@ package minidump
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"symbolon/internal/bin"
@@ -178,7 +177,7 @@ func (f *File) BigEndian() bool { return f.reader.order == binary.BigEndian }
 
 // system reads the system information.
 func (r *reader) system(l Location) (*System, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 56)})
+	c, err := r.fixed(l, 56)
 	if err != nil {
 		return nil, err
 	}
@@ -190,20 +189,10 @@ func (r *reader) system(l Location) (*System, error) {
 	pack := int64(c.U32())
 	c.Skip(4)
 	copy(s.details[:], c.Bytes(len(s.details)))
-	if c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
-	}
-	for _, p := range platforms {
-		if p.id == s.Platform {
-			s.OS = p.os
-		}
-	}
-	for _, x := range cpus {
-		if x.id == s.cpu {
-			s.Wide, s.Arch = !x.narrow, x.arch
-			if r.order == binary.LittleEndian {
-				s.Arch = x.little
-			}
+	s.OS, _ = platform(s.Platform)
+	if x, ok := cpus[s.cpu]; ok {
+		if s.Wide, s.Arch = x.isWide, x.little; r.order == binary.BigEndian {
+			s.Arch = x.big
 		}
 	}
 	if pack != 0 {

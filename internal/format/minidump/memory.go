@@ -122,13 +122,13 @@ func (r *reader) readRange(c *bin.Cursor) Range {
 // memory64List reads a list of ranges whose content is consecutive. Bytes beyond the
 // end of the file are left out.
 func (r *reader) memory64List(l Location) (ranges []Range, err error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 16)})
+	c, err := r.fixed(l, 16)
 	if err != nil {
 		return nil, err
 	}
 	count, at := c.U64(), c.U64()
 	end := uint64(r.src.Size())
-	if c.Err() != nil || count > uint64(l.Size-16)/16 || at > end {
+	if count > uint64(l.Size-16)/16 || at > end {
 		return nil, fmt.Errorf("%d ranges at offset %#x do not fit a list of %d bytes", count, at, l.Size)
 	}
 	err = r.entries(l.Off+16, 16, count, maxRanges, func(c *bin.Cursor) {

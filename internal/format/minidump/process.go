@@ -2,7 +2,6 @@ package minidump
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"unicode/utf16"
 
@@ -19,17 +18,13 @@ type Misc struct {
 
 // misc reads the fields that all versions of the stream have.
 func (r *reader) misc(l Location) (*Misc, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 24)})
+	c, err := r.fixed(l, 24)
 	if err != nil {
 		return nil, err
 	}
 	c.Skip(4)
 	flags := c.U32()
-	m := &Misc{c.U32(), c.U32(), flags&1 != 0, flags&2 != 0}
-	if c.Skip(8); c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
-	}
-	return m, nil
+	return &Misc{c.U32(), c.U32(), flags&1 != 0, flags&2 != 0}, nil
 }
 
 // An Assertion is a failed check of a program that was built by Microsoft's
@@ -41,7 +36,7 @@ type Assertion struct {
 }
 
 func (r *reader) assertion(l Location) (*Assertion, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 776)})
+	c, err := r.fixed(l, 776)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +50,6 @@ func (r *reader) assertion(l Location) (*Assertion, error) {
 		a.Kind = "invalid parameter"
 	case 2:
 		a.Kind = "pure virtual call"
-	}
-	if c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
 	}
 	return a, nil
 }

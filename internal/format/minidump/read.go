@@ -21,7 +21,7 @@ type Problem struct {
 const (
 	maxProblems = 64       // Problems that are kept
 	maxEntries  = 1 << 16  // entries of a list
-	maxRanges   = 1 << 20  // ranges of memory in a list
+	maxRanges   = 1 << 19  // ranges of memory in a list
 	maxText     = 64 << 20 // bytes of all decoded texts
 )
 
@@ -56,6 +56,14 @@ func (r *reader) cursor(l Location) (*bin.Cursor, error) {
 	return bin.NewCursor(b, r.order), err
 }
 
+// fixed returns a cursor on the first size bytes of l.
+func (r *reader) fixed(l Location, size int64) (*bin.Cursor, error) {
+	if l.Size < size {
+		return nil, fmt.Errorf("%d bytes are too few, must be %d", l.Size, size)
+	}
+	return r.cursor(Location{l.Off, size})
+}
+
 // contains reports whether the file has the bytes of l, at least one.
 func (r *reader) contains(l Location) bool {
 	return l.Off > 0 && l.Size > 0 && l.Off < r.src.Size() && l.Size <= r.src.Size()-l.Off
@@ -88,7 +96,11 @@ func (r *reader) list(l Location, entry int64, most uint32, decode func(c *bin.C
 
 // table calls decode for each entry of a table, whose count may be of 64 bits.
 func (r *reader) table(l Location, entry int64, most uint32, isWide bool, decode func(c *bin.Cursor)) error {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 16)})
+	size := int64(12)
+	if isWide {
+		size = 16
+	}
+	c, err := r.fixed(l, size)
 	if err != nil {
 		return err
 	}
@@ -99,7 +111,7 @@ func (r *reader) table(l Location, entry int64, most uint32, isWide bool, decode
 	} else {
 		count = uint64(c.U32())
 	}
-	if c.Err() != nil || header < int64(c.Off()) || stride < entry {
+	if header < size || stride < entry {
 		return fmt.Errorf("invalid header of %d bytes with entries of %d bytes", header, stride)
 	}
 	if header > l.Size || count > uint64((l.Size-header)/stride) {
@@ -118,8 +130,9 @@ func (r *reader) entries(off, stride int64, count uint64, most uint32, decode fu
 	if err != nil {
 		return err
 	}
-	for ; len(b) > 0; b = b[stride:] {
-		decode(bin.NewCursor(b[:stride], r.order))
+	for c := new(bin.Cursor); len(b) > 0; b = b[stride:] {
+		*c = *bin.NewCursor(b[:stride], r.order)
+		decode(c)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package minidump
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -24,23 +25,27 @@ const (
 	NaCl
 )
 
-// platforms maps the numbers of platforms to systems and their names. Those of
-// Windows are 1, 2 and 3.
-var platforms = [...]struct {
-	id   uint32
-	os   OS
-	name string
-}{
-	{1, Windows, "Windows NT"},
-	{2, Windows, "Windows NT"},
-	{3, Windows, "Windows NT"},
-	{0x8101, MacOS, "Mac OS X"},
-	{0x8102, IOS, "iOS"},
-	{0x8201, Linux, "Linux"},
-	{0x8202, Solaris, "Solaris"},
-	{0x8203, Android, "Android"},
-	{0x8204, PS3, "PS3"},
-	{0x8205, NaCl, "NaCl"},
+// platform returns the system with a number, and its name in the output of peers.
+func platform(id uint32) (OS, string) {
+	switch id {
+	case 1, 2, 3:
+		return Windows, "Windows NT"
+	case 0x8101:
+		return MacOS, "Mac OS X"
+	case 0x8102:
+		return IOS, "iOS"
+	case 0x8201:
+		return Linux, "Linux"
+	case 0x8202:
+		return Solaris, "Solaris"
+	case 0x8203:
+		return Android, "Android"
+	case 0x8204:
+		return PS3, "PS3"
+	case 0x8205:
+		return NaCl, "NaCl"
+	}
+	return UnknownOS, fmt.Sprintf("%#x", id)
 }
 
 // Numbers of CPUs.
@@ -60,25 +65,26 @@ const (
 	cpuRISCV64  = 0x8006
 )
 
-var cpus = [...]struct {
-	id           uint16
-	name         string
-	little, arch ident.Arch
-	narrow       bool // addresses of 32 bits
+// cpus lists the names of CPUs in the output of peers, their instruction sets in
+// either byte order, and whether addresses have 64 bits.
+var cpus = map[uint16]struct {
+	name        string
+	little, big ident.Arch
+	isWide      bool
 }{
-	{cpuX86, "x86", ident.ArchX86, ident.ArchX86, true},
-	{cpuMIPS, "mips", ident.ArchMIPSel, ident.ArchMIPS, true},
-	{cpuPPC, "ppc", ident.ArchPPC, ident.ArchPPC, true},
-	{cpuARM, "arm", ident.ArchARM, ident.ArchARM, true},
-	{cpuAMD64, "amd64", ident.ArchX86_64, ident.ArchX86_64, false},
-	{cpuX86Win64, "x86", ident.ArchX86, ident.ArchX86, true},
-	{cpuARM64, "arm64", ident.ArchARM64, ident.ArchARM64, false},
-	{cpuSPARC, "sparc", ident.ArchSPARC, ident.ArchSPARC, true},
-	{cpuPPC64, "ppc64", ident.ArchPPC64le, ident.ArchPPC64, false},
-	{cpuARM64Old, "arm64", ident.ArchARM64, ident.ArchARM64, false},
-	{cpuMIPS64, "mips64", ident.ArchMIPS64el, ident.ArchMIPS64, false},
-	{cpuRISCV, "riscv", ident.ArchRISCV32, ident.ArchRISCV32, true},
-	{cpuRISCV64, "riscv64", ident.ArchRISCV64, ident.ArchRISCV64, false},
+	cpuX86:      {"x86", ident.ArchX86, ident.ArchX86, false},
+	cpuMIPS:     {"mips", ident.ArchMIPSel, ident.ArchMIPS, false},
+	cpuPPC:      {"ppc", ident.ArchPPC, ident.ArchPPC, false},
+	cpuARM:      {"arm", ident.ArchARM, ident.ArchARM, false},
+	cpuAMD64:    {"amd64", ident.ArchX86_64, ident.ArchX86_64, true},
+	cpuX86Win64: {"x86", ident.ArchX86, ident.ArchX86, false},
+	cpuARM64:    {"arm64", ident.ArchARM64, ident.ArchARM64, true},
+	cpuSPARC:    {"sparc", ident.ArchSPARC, ident.ArchSPARC, false},
+	cpuPPC64:    {"ppc64", ident.ArchPPC64le, ident.ArchPPC64, true},
+	cpuARM64Old: {"arm64", ident.ArchARM64, ident.ArchARM64, true},
+	cpuMIPS64:   {"mips64", ident.ArchMIPS64el, ident.ArchMIPS64, true},
+	cpuRISCV:    {"riscv", ident.ArchRISCV32, ident.ArchRISCV32, false},
+	cpuRISCV64:  {"riscv64", ident.ArchRISCV64, ident.ArchRISCV64, true},
 }
 
 // System describes the machine and its operating system.
@@ -97,13 +103,10 @@ type System struct {
 	order   binary.ByteOrder
 }
 
-// CPU returns the name of the CPU in the output of peers, in which arm64 has one
-// name.
+// CPU returns the name of the CPU in the output of peers.
 func (s *System) CPU() string {
-	for _, x := range cpus {
-		if x.id == s.cpu {
-			return x.name
-		}
+	if x, ok := cpus[s.cpu]; ok {
+		return x.name
 	}
 	return "unknown"
 }
@@ -111,12 +114,8 @@ func (s *System) CPU() string {
 // OSName returns the name of the system in the output of peers, for an unknown
 // one its number.
 func (s *System) OSName() string {
-	for _, p := range platforms {
-		if p.id == s.Platform {
-			return p.name
-		}
-	}
-	return fmt.Sprintf("%#x", s.Platform)
+	_, name := platform(s.Platform)
+	return name
 }
 
 // address removes the sign extension of an address of 32 bits.
@@ -155,10 +154,7 @@ func (s *System) CPUInfo() string {
 	case cpuAMD64:
 		return model
 	case cpuX86, cpuX86Win64:
-		if vendor := strings.TrimRight(string(c.Bytes(12)), "\x00"); vendor != "" {
-			return strings.ToValidUTF8(vendor, "\ufffd") + " " + model
-		}
-		return model
+		return strings.TrimSpace(valid(bytes.Trim(c.Bytes(12), "\x00")) + " " + model)
 	case cpuARM:
 		return armInfo(s.Level, c.U32(), c.U32())
 	}

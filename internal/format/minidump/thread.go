@@ -1,8 +1,6 @@
 package minidump
 
 import (
-	"fmt"
-
 	"symbolon/internal/bin"
 )
 
@@ -73,7 +71,7 @@ type Exception struct {
 }
 
 func (r *reader) exception(l Location) (*Exception, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 168)})
+	c, err := r.fixed(l, 168)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +88,6 @@ func (r *reader) exception(l Location) (*Exception, error) {
 	}
 	e.Parameters = e.Parameters[:count]
 	e.Context = location(c)
-	if c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
-	}
 	return e, nil
 }
 
@@ -103,14 +98,10 @@ type Breakpad struct {
 }
 
 func (r *reader) breakpad(l Location) (*Breakpad, error) {
-	c, err := r.cursor(Location{l.Off, min(l.Size, 12)})
+	c, err := r.fixed(l, 12)
 	if err != nil {
 		return nil, err
 	}
 	valid := c.U32()
-	b := &Breakpad{c.U32(), c.U32(), valid&1 != 0, valid&2 != 0}
-	if c.Err() != nil {
-		return nil, fmt.Errorf("%d bytes are too few", l.Size)
-	}
-	return b, nil
+	return &Breakpad{c.U32(), c.U32(), valid&1 != 0, valid&2 != 0}, nil
 }
