@@ -1,0 +1,169 @@
+package hint
+
+import (
+	"sort"
+
+	"symbolon/internal/crash/reason"
+)
+
+// Numbers of exceptions. Those of Linux are signals.
+const (
+	sigbus  = 7
+	sigfpe  = 8
+	sigsegv = 11
+
+	accessViolation = 0xc0000005
+	inPageError     = 0xc0000006
+	divideByZero    = 0xc0000094
+	privInstruction = 0xc0000096
+	stackOverflow   = 0xc00000fd
+
+	excBadAccess  = 1
+	excArithmetic = 3
+)
+
+// isFault reports whether the exception is a failed access to memory, and has its
+// address.
+func (a *analysis) isFault() bool {
+	e := a.Exception
+	switch e.System {
+	case reason.Windows:
+		return e.Code == accessViolation || e.Code == inPageError
+	case reason.Linux:
+		return e.Code == sigsegv || e.Code == sigbus
+	case reason.Apple:
+		return e.Code == excBadAccess
+	}
+	return false
+}
+
+// isFetch reports whether the instruction itself could not be read.
+func (a *analysis) isFetch() bool { return a.isFault() && a.address == a.pc }
+
+// failedAccess returns the access that failed, zero if it is unknown.
+func (a *analysis) failedAccess() Protection {
+	if e := a.Exception; e.System == reason.Windows && e.Code == accessViolation && e.Count >= 1 {
+		switch e.Params[0] {
+		case 0:
+			return Readable
+		case 1:
+			return Writable
+		case 8:
+			return Executable
+		}
+	}
+	return 0
+}
+
+// isProtectionFault reports whether the system had no address from the processor.
+// That is usual for an address that is not canonical.
+func (a *analysis) isProtectionFault() bool {
+	e := a.Exception
+	if !a.isAMD64() {
+		return false
+	}
+	switch e.System {
+	case reason.Windows:
+		return a.failed == Readable && a.address == 1<<64-1
+	case reason.Linux:
+		return (e.Code == sigsegv || e.Code == sigbus) && e.Flags == 0x80 && a.address == 0 // SI_KERNEL
+	case reason.Apple:
+		return e.Code == excBadAccess && e.Flags == 13 && a.address == 0 // EXC_I386_GPFLT
+	}
+	return false
+}
+
+// isNonCanonical reports whether the highest 17 bits of an address differ.
+func isNonCanonical(addr uint64) bool { return addr >= 1<<47 && addr < 1<<64-1<<47 }
+
+// adjust finds the address that the exception should have had.
+func (a *analysis) adjust() {
+	if !a.isFault() {
+		return
+	}
+	for _, x := range a.Accesses {
+		if x.nullBase {
+			a.Adjusted, a.Address = NullPointer, x.Address
+			return
+		}
+	}
+	if !a.isProtectionFault() {
+		return
+	}
+	for _, x := range a.Accesses {
+		if isNonCanonical(x.Address) {
+			a.Adjusted, a.Address = NonCanonical, x.Address
+			return
+		}
+	}
+	if a.Update != nil && isNonCanonical(*a.Update) {
+		a.Adjusted, a.Address = NonCanonical, *a.Update
+	}
+}
+
+// regionIndex returns the index of the first region that ends at addr or after it.
+func (c *Crash) regionIndex(addr uint64) int {
+	return sort.Search(len(c.Regions), func(i int) bool { return c.Regions[i].End >= addr })
+}
+
+// region returns the region of an address.
+func (c *Crash) region(addr uint64) (r Region, ok bool) {
+	if i := c.regionIndex(addr); i < len(c.Regions) && c.Regions[i].Start <= addr {
+		return c.Regions[i], true
+	}
+	return Region{}, false
+}
+
+// isAccessible reports whether anything may be done at an address.
+func (c *Crash) isAccessible(addr uint64) bool {
+	r, ok := c.region(addr)
+	return ok && r.Protection&anyAccess != 0
+}
+
+// maxGuard is the most bytes of a guard page.
+const maxGuard = 32 << 10
+
+// findGuards finds the accesses to guard pages: small regions without access
+// beside one with access.
+func (a *analysis) findGuards() {
+	for i := range a.Accesses {
+		x := &a.Accesses[i]
+		r, ok := a.region(x.Address)
+		x.Guard = ok && r.Protection&anyAccess == 0 && r.End-r.Start < maxGuard &&
+			(a.isAccessible(r.Start-1) || a.isAccessible(r.End+1))
+	}
+}
+
+// stackReach is how far from the stack pointer, and below the stack, an access is
+// one of a frame that no longer fits.
+const stackReach = 64 << 10
+
+// findStack reports a stack that has overflowed, or that is executable.
+func (a *analysis) findStack() {
+	sp, ok := a.Registers.Get(a.CPU.SP)
+	if !ok {
+		return
+	}
+	r, ok := a.region(sp)
+	a.ExecutableStack = ok && r.Protection&Executable != 0
+	if a.Exception.System == reason.Windows && a.Exception.Code == stackOverflow {
+		a.StackOverflow = true
+	}
+	if !a.isFault() {
+		return
+	}
+	addrs := []uint64{a.address}
+	for _, x := range a.Accesses {
+		addrs = append(addrs, x.Address)
+	}
+	for _, addr := range addrs {
+		if a.isAccessible(addr) || max(addr, sp)-min(addr, sp) > stackReach {
+			continue
+		}
+		for i := a.regionIndex(addr); i < len(a.Regions) && a.Regions[i].Start-min(a.Regions[i].Start, addr) <= stackReach; i++ {
+			if a.Regions[i].Protection&Writable != 0 {
+				a.StackOverflow = true
+			}
+		}
+	}
+}
