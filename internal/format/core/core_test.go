@@ -85,8 +85,16 @@ func TestThreadsOfEachProcessor(t *testing.T) {
 
 func TestSignalOfProcessHasNoAddress(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 4, Machine: 62, Bare: true}
-	e.Notes(e.CoreThread(1, 6, numbered(27)...), e.CoreSignal(11, 0, 0x1234))
+	e.Notes(e.CoreThread(1, 11, numbered(27)...), e.CoreSignal(11, 0, 0x1234))
 	if f := open(t, e.Bytes()); f.Signal != (core.Signal{Number: 11}) {
+		t.Errorf("signal %+v", f.Signal)
+	}
+}
+
+func TestProcessStoppedForItsCoreHasNoSignal(t *testing.T) {
+	e := &fixture.ELF{Wide: true, Type: 4, Machine: 62, Bare: true}
+	e.Notes(e.CoreThread(1, 0, numbered(27)...), e.CoreSignal(19, 128, 0))
+	if f := open(t, e.Bytes()); f.Signal != (core.Signal{}) {
 		t.Errorf("signal %+v", f.Signal)
 	}
 }

@@ -33,8 +33,10 @@ func (f *File) readNote(n elf.Note) {
 		f.addThread(n.Desc)
 	case n.Type == notePRPSInfo:
 		f.readProcess(n.Desc)
-	case n.Type == noteSigInfo && len(f.Threads) <= 1: // others did not cause the dump
-		f.readSignal(c)
+	case n.Type == noteSigInfo:
+		if len(f.Threads) == 1 && f.Signal.Number != 0 { // others stopped a thread for the dump
+			f.readSignal(c)
+		}
 	case n.Type == noteAuxv:
 		for c.Len() > 0 && c.Err() == nil {
 			if kind, v := f.word(c), f.word(c); kind != 0 && kind < maxAux {
