@@ -22,8 +22,9 @@ func crashCommand(e *env) *cobra.Command {
 	f := crashFlags{threads: "all"}
 	c := &cobra.Command{
 		Use: "crash DUMP...", Short: "Turn a crash into the stacks of its threads",
-		Long: `DUMP is a minidump; - is standard input. The JSON has the schema of rust-minidump, one document
-for each DUMP. A file that cannot be read ends with status 1, after the others.
+		Long: `DUMP is a minidump, or a crash report of an Apple system, as text or .ips; - is
+standard input. The JSON is one document for each DUMP, for minidumps in the schema
+of rust-minidump. A file that cannot be read ends with status 1, after the others.
 
 Without --symbols and --source the symbols come from the sources and the cache of
 the configuration.`,
@@ -73,17 +74,23 @@ func (f *crashFlags) process(ctx context.Context, e *env, p *crash.Processor, na
 		return err
 	}
 	defer src.Close()
-	d, err := crash.Open(src)
-	if err == nil && extra != nil {
+	d, apple, err := crash.Open(src)
+	if err == nil && extra != nil && d != nil {
 		err = d.AddExtra(extra)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if apple != nil {
+		if err := p.SymbolicateApple(ctx, apple, crash.Options{}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return crash.WriteJSON(e.stdout, apple)
 	}
 	r, err := p.Process(ctx, d, crash.Options{OnlyRequesting: f.threads == "crashing"})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer r.Release()
-	return r.WriteJSON(e.stdout)
+	return crash.WriteJSON(e.stdout, r)
 }

@@ -10,12 +10,16 @@ import (
 	"symbolon/internal/unwind/rule"
 )
 
-// WriteJSON writes r in the schema of rust-minidump.
-func (r *Report) WriteJSON(w io.Writer) error {
+// WriteJSON writes a *Report in the schema of rust-minidump, or a report of another type
+// in its own schema.
+func WriteJSON(w io.Writer, report any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(r.document())
+	if r, ok := report.(*Report); ok {
+		report = r.document()
+	}
+	return enc.Encode(report)
 }
 
 type document struct {
@@ -115,7 +119,7 @@ type jsonInline struct {
 	Line     *uint32 `json:"line"`
 }
 
-// document returns the value that WriteJSON writes.
+// document returns r in the schema of rust-minidump.
 func (r *Report) document() *document {
 	d := &document{
 		Status: "OK", PID: r.PID, Uptime: r.Uptime, Count: len(r.Threads), HasCerts: len(r.Certificates) > 0,

@@ -132,16 +132,12 @@ func (p *Processor) Symbolicate(ctx context.Context, r *Report) error {
 	for i := range r.Stacks {
 		for k := range r.Stacks[i].Frames {
 			f := &r.Stacks[i].Frames[k]
-			found, err := res.Frames(n)
-			if err != nil {
+			var err error
+			if f.Functions, err = functions(res, n, int32(f.Module)); err != nil {
 				return err
 			}
-			for _, x := range found {
-				text, _ := res.AppendText(nil, int32(f.Module), x.Func)
-				file, _ := res.AppendRaw(nil, int32(f.Module), x.File)
-				f.Functions = append(f.Functions, Function{
-					Name: string(text), File: string(file), Line: x.Line, Entry: r.Modules[f.Module].Base + x.Entry,
-				})
+			for c := range f.Functions {
+				f.Functions[c].Entry += r.Modules[f.Module].Base
 			}
 			n++
 		}
@@ -153,4 +149,19 @@ func (p *Processor) Symbolicate(ctx context.Context, r *Report) error {
 		}
 	}
 	return nil
+}
+
+// functions returns the functions of frame i of a request, which is in module m.
+func functions(res *symbolicate.Result, i int, m int32) ([]Function, error) {
+	found, err := res.Frames(i)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	list := make([]Function, len(found))
+	for k, x := range found {
+		name, _ := res.AppendText(nil, m, x.Func)
+		file, _ := res.AppendRaw(nil, m, x.File)
+		list[k] = Function{string(name), string(file), x.Line, x.Entry}
+	}
+	return list, nil
 }
