@@ -59,14 +59,18 @@ func wantUnwind(all []*unwindPiece, addr uint64) (text string) {
 	for class := range 3 {
 		var best *unwindPiece
 		for _, p := range all {
-			if p.class != class || !p.has(addr) {
+			if p.class != class || p.start == p.end || p.start > addr {
 				continue
 			}
-			if best == nil || class == 2 && p.start < best.start || class < 2 && p.start > best.start {
+			isBetter := best == nil || p.start > best.start
+			if class == 2 {
+				isBetter = p.has(addr) && (best == nil || p.start < best.start)
+			}
+			if isBetter {
 				best = p
 			}
 		}
-		if best != nil {
+		if best != nil && best.has(addr) {
 			text += best.text
 		}
 	}

@@ -164,8 +164,8 @@ func (o *Object) CFI(yield func(*sym.Unwind) error) (err error) {
 // only these. There are at most three pieces of code that contain it: a
 // UnwindWindows with a program, one without, and an UnwindBegin with its changes, in
 // this order, which is the order of preference. Where several records of a kind
-// overlap, that is the UnwindWindows that starts last, and the UnwindBegin that
-// starts first.
+// overlap, an UnwindWindows ends where the next one starts, and the UnwindBegin that
+// starts first has the code.
 func (o *Object) CFIAt(addr uint64, yield func(*sym.Unwind) error) (err error) {
 	v, ok := o.view.(Unwinder)
 	if !ok {

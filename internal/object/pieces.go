@@ -29,32 +29,22 @@ func FirstPieces(list []Piece) Pieces {
 	return Pieces(kept)
 }
 
-// LastPieces makes Pieces of a list. Where pieces overlap, the one that starts last
-// has the code, at equal starts the first in the list.
+// LastPieces makes Pieces of a list, which it changes. A piece ends where the next one
+// starts; of equal starts the first in the list has the code.
 func LastPieces(list []Piece) Pieces {
-	slices.Reverse(list)
 	sortPieces(list)
-	var all, open []Piece // those of open have not ended, the innermost is the last
-	at := uint64(0)
-	fill := func(to uint64) {
-		for len(open) > 0 {
-			top := open[len(open)-1]
-			if end := min(top.End, to); at < end {
-				all = append(all, Piece{at, end, top.Ref})
-				at = end
-			}
-			if top.End > to {
-				return
-			}
-			open = open[:len(open)-1]
-		}
-	}
+	kept := list[:0]
 	for _, p := range list {
-		fill(p.Start)
-		at, open = p.Start, append(open, p)
+		n := len(kept)
+		if p.Start >= p.End || n > 0 && kept[n-1].Start == p.Start {
+			continue
+		}
+		if n > 0 {
+			kept[n-1].End = min(kept[n-1].End, p.Start)
+		}
+		kept = append(kept, p)
 	}
-	fill(1<<64 - 1)
-	return all
+	return Pieces(kept)
 }
 
 func sortPieces(list []Piece) {
