@@ -35,7 +35,7 @@ const (
 	KindDefaultArg  // a in the default argument num
 
 	// Whole symbols.
-	KindEncoding    // function a: result b, list of parameters, quals, num: & or &&, c: innermost template
+	KindEncoding    // function a: result b, list of parameters, quals, num: & or &&, c: innermost template, word: this before the first parameter
 	KindRequires    // a requires b
 	KindEnableIf    // a [enable_if:list]
 	KindClone       // a, and the suffix of n bytes from at
@@ -59,7 +59,7 @@ const (
 	KindTransform     // b(a)
 	KindSized         // word, a as its size
 	KindDecltype      // a
-	KindElaborated    // word a
+	KindElaborated    // word a: of a class, of the size of a number
 	KindParam         // template parameter num, bound to a; op: depth
 	KindForward       // template parameter num, bound to a when the name is complete
 	KindPack          // list of arguments

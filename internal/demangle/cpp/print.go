@@ -427,6 +427,9 @@ func (p *Printer) printEncoding(n *Node) {
 	p.Print(n.A)
 	p.openParen()
 	if n.Op == 0 {
+		if n.Word == WordThis {
+			p.AppendString("this ")
+		}
 		p.printList(p.List(n))
 	}
 	p.closeParen()

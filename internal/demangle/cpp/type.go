@@ -61,6 +61,7 @@ func (p *Printer) printTypeLeft(n *Node) {
 		p.printInParens(n.A)
 	case KindElaborated:
 		p.printWord(n.Word)
+		p.AppendByte(' ')
 		p.Print(n.A)
 	case KindParam:
 		if p.AppendString("auto"); !p.isLLVM {

@@ -23,6 +23,10 @@ const (
 	WordAuto
 	WordDecltypeAuto
 	WordBFloat16
+	WordAccum
+	WordFract
+	WordSat
+	WordUnsigned
 	WordStd
 	WordAllocator
 	WordBasicString
@@ -88,6 +92,10 @@ var Words = [...]string{
 	WordAuto:             "auto",
 	WordDecltypeAuto:     "decltype(auto)",
 	WordBFloat16:         "std::bfloat16_t",
+	WordAccum:            "_Accum",
+	WordFract:            "_Fract",
+	WordSat:              "_Sat",
+	WordUnsigned:         "unsigned",
 	WordStd:              "std",
 	WordAllocator:        "allocator",
 	WordBasicString:      "basic_string",
@@ -102,9 +110,9 @@ var Words = [...]string{
 	WordAnonymous:        "(anonymous namespace)",
 	WordStringLiteral:    "string literal",
 	WordBlock:            "'block-literal'",
-	WordStruct:           "struct ",
-	WordUnion:            "union ",
-	WordEnum:             "enum ",
+	WordStruct:           "struct",
+	WordUnion:            "union",
+	WordEnum:             "enum",
 	WordBitInt:           "_BitInt",
 	WordUnsignedBitInt:   "unsigned _BitInt",
 	WordFloat:            "_Float",

@@ -164,6 +164,9 @@ func (p *parser) parseFunction(mode encodingMode) cpp.Ref {
 	}
 	mark := p.Mark()
 	p.parseTypes()
+	if state.isExplicit && len(p.Pending(mark)) > 0 {
+		n.Word = cpp.WordThis
+	}
 	f := p.AddList(n, mark)
 	if conditions != 0 {
 		p.Nodes[conditions].A = f

@@ -58,12 +58,13 @@ func (p *parser) parseNestedName(state *nameState) cpp.Ref {
 	p.Pos++
 	var quals cpp.Qualifiers
 	var reference int32
-	if !p.Accept('H') {
+	isExplicit := p.Accept('H')
+	if !isExplicit {
 		quals = p.parseQualifiers()
 		reference = p.parseReference()
 	}
 	if state != nil {
-		state.quals, state.reference = quals, reference
+		state.quals, state.reference, state.isExplicit = quals, reference, isExplicit
 	}
 	var whole cpp.Ref
 	for !p.Accept('E') {

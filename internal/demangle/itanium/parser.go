@@ -43,6 +43,7 @@ type level struct{ start, end int }
 type nameState struct {
 	hasNoResult bool // a constructor, destructor or conversion
 	isTemplate  bool // ends with template arguments
+	isExplicit  bool // the first parameter is the object
 	quals       cpp.Qualifiers
 	reference   int32 // 1: &, 2: &&
 	forwards    int   // of parser.forwards that were there before

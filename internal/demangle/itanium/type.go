@@ -170,6 +170,7 @@ func (p *parser) parseVendorType() cpp.Ref {
 //	<builtin-type> ::= Dd | De | Df | Dh | Di | Ds | Du | Da | Dc | Dn
 //	               ::= DF <number> _ | DF16b | DF <number> x
 //	               ::= DB <number> _ | DB <expression> _ | DU <number> _ | DU <expression> _
+//	               ::= [DS] DA <size> | [DS] DR <size>    # fixed-point arithmetic
 //	               ::= Dk <type-constraint> | DK <type-constraint>
 func (p *parser) parseDType() (n cpp.Ref, isCandidate bool) {
 	c := p.PeekAt(1)
@@ -197,6 +198,8 @@ func (p *parser) parseDType() (n cpp.Ref, isCandidate bool) {
 		return p.Add(cpp.Node{Kind: cpp.KindExpansion, A: p.parseType()}), true
 	case 'F':
 		return p.parseFloatType(), false
+	case 'A', 'R', 'S':
+		return p.parseFixedType(c), false
 	case 'B', 'U':
 		n := cpp.Node{Kind: cpp.KindSized, Word: cpp.WordBitInt}
 		if c == 'U' {
@@ -244,6 +247,37 @@ func (p *parser) parseFloatType() cpp.Ref {
 		p.expect('_')
 	}
 	return p.Add(n)
+}
+
+// parseFixedType reads a type of fixed-point arithmetic, from after its D and c.
+func (p *parser) parseFixedType(c byte) cpp.Ref {
+	isSaturated := c == 'S'
+	if isSaturated {
+		p.expect('D')
+		c = p.Next()
+	}
+	n := cpp.WordAccum
+	switch c {
+	case 'A':
+	case 'R':
+		n = cpp.WordFract
+	default:
+		return p.fail()
+	}
+	t := p.Add(cpp.Node{Kind: cpp.KindBuiltin, Word: n})
+	switch size := p.Next(); size {
+	case 'i':
+	case 'j':
+		t = p.Add(cpp.Node{Kind: cpp.KindElaborated, Word: cpp.WordUnsigned, A: t})
+	case 's', 't', 'l', 'm':
+		t = p.Add(cpp.Node{Kind: cpp.KindElaborated, Word: cpp.Word(size - 'a'), A: t})
+	default:
+		return p.fail()
+	}
+	if isSaturated {
+		t = p.Add(cpp.Node{Kind: cpp.KindElaborated, Word: cpp.WordSat, A: t})
+	}
+	return t
 }
 
 // parseDecltype reads the type of an expression.
