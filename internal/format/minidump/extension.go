@@ -90,27 +90,21 @@ func (r *reader) dictionary(l Location) (list []Annotation) {
 	return list
 }
 
-// counted calls decode for each entry after a count. A missing list is empty.
+// counted reads a list that may be missing. Each entry is charged, since several
+// lists may be the same.
 func (r *reader) counted(place string, l Location, entry int64, decode func(c *bin.Cursor)) {
+	const charged = 64
 	if l.Size == 0 {
 		return
 	}
-	head, err := r.cursor(Location{l.Off, 4})
+	err := r.charge(l.Size / entry * charged)
 	if err == nil {
-		count := int64(head.U32())
-		if count*entry > l.Size-4 {
-			err = fmt.Errorf("%d entries do not fit %d bytes", count, l.Size)
-		} else if err = r.charge(count * annotationSize); err == nil {
-			err = r.entries(l.Off+4, entry, uint64(count), maxEntries, decode)
-		}
+		err = r.list(l, entry, maxEntries, decode)
 	}
 	if err != nil {
 		r.problem(place, l.Off, "%v", err)
 	}
 }
-
-// annotationSize is charged for each entry, since lists may share their entries.
-const annotationSize = 64
 
 // A MacRecord is a message of a module on macOS about the crash. Numbers and
 // texts may be 0 and empty.

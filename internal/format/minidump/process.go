@@ -68,13 +68,10 @@ func fixedText(c *bin.Cursor) string {
 
 // A Handle is an open object of a process on Windows.
 type Handle struct {
-	Value            uint64
-	TypeName         *string // nil: missing
-	ObjectName       *string
-	Attributes       uint32
-	Access           uint32
-	Handles, Pointer uint32 // references to the object
-	Info             []ObjectInfo
+	Value      uint64
+	TypeName   *string // nil: missing
+	ObjectName *string
+	Info       []ObjectInfo
 }
 
 // ObjectInfo is further data about a handle, whose layout depends on its type.
@@ -91,8 +88,7 @@ func (r *reader) handles(l Location) (handles []Handle, err error) {
 	err = r.table(l, 32, maxEntries, false, func(c *bin.Cursor) {
 		h := Handle{Value: c.U64()}
 		h.TypeName, h.ObjectName = r.handleName(c.U32()), r.handleName(c.U32())
-		h.Attributes, h.Access, h.Handles, h.Pointer = c.U32(), c.U32(), c.U32(), c.U32()
-		if c.Len() >= 8 {
+		if c.Skip(16); c.Len() >= 8 {
 			h.Info = r.objectInfo(int64(c.U32()))
 		}
 		handles = append(handles, h)
