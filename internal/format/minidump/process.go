@@ -1,8 +1,10 @@
 package minidump
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"unicode/utf16"
 
 	"symbolon/internal/bin"
@@ -154,4 +156,41 @@ func (r *reader) memoryInfo(l Location) (list []Mapping, err error) {
 
 func sortMappings(list []Mapping) {
 	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
+}
+
+// maps reads /proc/PID/maps.
+func (r *reader) maps(l Location) (list []Mapping, err error) {
+	text, err := r.bytes(l)
+	if err != nil {
+		return nil, err
+	}
+	list = []Mapping{}
+	off := l.Off
+	for line := range bytes.Lines(text) {
+		m, ok := parseMapping(line)
+		switch {
+		case ok && len(list) < maxRanges:
+			list = append(list, m)
+		case len(bytes.TrimSpace(line)) > 0:
+			r.problem("memory maps", off, "invalid line, or more than %d lines", maxRanges)
+		}
+		off += int64(len(line))
+	}
+	sortMappings(list)
+	return list, nil
+}
+
+// parseMapping reads a line such as 7fff0000-7fff1000 rw-p 00000000 00:00 0.
+func parseMapping(line []byte) (m Mapping, ok bool) {
+	addrs, rest, _ := bytes.Cut(line, []byte(" "))
+	from, to, _ := bytes.Cut(addrs, []byte("-"))
+	start, err := strconv.ParseUint(string(from), 16, 64)
+	end, endErr := strconv.ParseUint(string(to), 16, 64)
+	if err != nil || endErr != nil || end <= start || len(rest) < 4 {
+		return m, false
+	}
+	return Mapping{
+		Addr: start, Size: end - start, IsMapped: true,
+		Readable: rest[0] == 'r', Writable: rest[1] == 'w', Executable: rest[2] == 'x',
+	}, true
 }
