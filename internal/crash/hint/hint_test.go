@@ -129,6 +129,8 @@ func TestInstructionsAndTheirAccesses(t *testing.T) {
 		{"f348ab", "rep stos qword es:[rdi], rax", "write 8 at 2000, "},
 		{"f0480fb10f", "lock cmpxchg qword [rdi], rcx", "readwrite 8 at 2000, "},
 		{"db28", "fld mword [rax]", "read 10 at 1000, "},
+		{"c9", "leave", "read 8 at 7000, "},
+		{"9c", "pushf", "write 8 at 7ffd00000ff8, "},
 		{"50", "push rax", "write 8 at 7ffd00000ff8, "},
 		{"58", "pop rax", "read 8 at 7ffd00001000, "},
 		{"e8e8ffffff", "call $-0x18", "write 8 at 7ffd00000ff8, "},
@@ -363,6 +365,7 @@ func TestInconsistencies(t *testing.T) {
 		"canonical":            {"8b00", violation(0, 1<<64-1), map[string]uint64{"rax": 1 << 30}, []hint.Inconsistency{hint.NotNonCanonical}},
 		"not aligned":          {"0f2800", violation(0, 1<<64-1), map[string]uint64{"rax": 1 << 30}, nil},
 		"unknown target":       {"ff20", violation(0, 1<<64-1), map[string]uint64{"rax": 1 << 30}, nil},
+		"implicit access":      {"660ff7c1", violation(1, 0x9999), nil, nil}, // maskmovdqu
 		"fetch":                {"31c0", violation(8, pc), nil, []hint.Inconsistency{hint.AccessAllowed}},
 		"fetch from elsewhere": {"31c0", violation(8, 0x999000), nil, []hint.Inconsistency{hint.AccessNotOfCrash}},
 	} {

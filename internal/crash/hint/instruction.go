@@ -31,7 +31,7 @@ func (a *analysis) decode() {
 		isDecoded:    true,
 		isDivision:   inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV || inst.Op == x86asm.AAM,
 		isPrivileged: isOneOf(inst.Op, privileged) || isSystemMove(&inst),
-		isPrecise:    true,
+		isPrecise:    !isOneOf(inst.Op, implicit),
 		isPlain:      isOneOf(inst.Op, plain) && !isSystemMove(&inst),
 	}
 	if !a.findAccesses(&inst) {
@@ -60,18 +60,22 @@ func (a *analysis) findAccesses(inst *x86asm.Inst) bool {
 		a.isPrecise = a.isPrecise && access.Kind != ""
 		a.Accesses = append(a.Accesses, access)
 	}
-	sp, ok := a.Registers.Get(a.CPU.SP)
-	stack := Access{Address: sp, Size: a.CPU.Word, Kind: Read}
+	pointer, kind := a.CPU.SP, Read
 	switch inst.Op {
-	case x86asm.CALL, x86asm.PUSH:
-		stack.Address, stack.Kind = sp-uint64(stack.Size), Write
-	case x86asm.POP, x86asm.RET, x86asm.LRET:
+	case x86asm.CALL, x86asm.PUSH, x86asm.PUSHF, x86asm.PUSHFD, x86asm.PUSHFQ:
+		kind = Write
+	case x86asm.POP, x86asm.POPF, x86asm.POPFD, x86asm.POPFQ, x86asm.RET, x86asm.LRET:
+	case x86asm.LEAVE:
+		pointer = a.CPU.FP
 	default:
 		return true
 	}
-	if stack.nullBase = sp == 0; ok {
-		a.Accesses = append(a.Accesses, stack)
+	v, ok := a.Registers.Get(pointer)
+	x := Access{Address: v, Size: a.CPU.Word, Kind: kind, nullBase: v == 0}
+	if kind == Write {
+		x.Address = (v - uint64(x.Size)) & (1<<(8*x.Size) - 1)
 	}
+	a.Accesses = append(a.Accesses, x)
 	return ok
 }
 
@@ -186,6 +190,9 @@ func isOneOf(op x86asm.Op, list string) bool { return strings.Contains(list, " "
 const (
 	// These do not access the memory of their operand.
 	addressOnly = " LEA NOP PREFETCHNTA PREFETCHT0 PREFETCHT1 PREFETCHT2 PREFETCHW CLFLUSH INVLPG "
+
+	// These access memory without an operand for it.
+	implicit = " ENTER INT IRET IRETD IRETQ LCALL LRET MASKMOVDQU MASKMOVQ POPA POPAD PUSHA PUSHAD XLATB XSAVE XRSTOR "
 
 	// These read, write or do both to their first operand.
 	readers = " CALL JMP PUSH CMP TEST UCOMISS UCOMISD COMISS COMISD DIV IDIV MUL IMUL BT FLD FILD " +
