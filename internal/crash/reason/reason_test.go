@@ -1,6 +1,8 @@
 package reason_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"symbolon/internal/crash/reason"
@@ -182,4 +184,34 @@ func TestCrashAddressIsThatOfTheAccess(t *testing.T) {
 			t.Errorf("%s: %x, not %x", name, got, x.want)
 		}
 	}
+}
+
+// Every exception has texts, and unknown numbers are part of them.
+func FuzzException(f *testing.F) {
+	f.Add(uint8(1), uint8(0), uint32(0xc0000006), uint32(0), uint64(0), uint64(1), uint64(0xc000009a), 3)
+	f.Add(uint8(1), uint8(0), uint32(0xc0000409), uint32(0), uint64(7), uint64(1), uint64(0), 1)
+	f.Add(uint8(1), uint8(0), uint32(0xc06d007e), uint32(0), uint64(7), uint64(1), uint64(0), 1)
+	f.Add(uint8(1), uint8(0), uint32(0xc0000005), uint32(0), uint64(8), uint64(1), uint64(0), 2)
+	f.Add(uint8(2), uint8(0), uint32(11), uint32(1), uint64(0), uint64(0), uint64(0), 0)
+	for i := range 8 {
+		f.Add(uint8(3), uint8(0), uint32(11), uint32(i)<<29, uint64(0), uint64(i)<<61|1<<58, uint64(9), 3)
+		f.Add(uint8(3), uint8(0), uint32(12), uint32(i)<<29, uint64(0), uint64(i)<<61|1<<32, uint64(9), 3)
+		f.Add(uint8(3), uint8(i%4), uint32(i), uint32(1), uint64(0), uint64(0), uint64(0), 0)
+	}
+	f.Fuzz(func(t *testing.T, system, arch uint8, code, flags uint32, a, b, c uint64, count int) {
+		e := reason.Exception{
+			System: reason.System(system % 4), Arch: []ident.Arch{ident.ArchX86_64, ident.ArchARM64, ident.ArchPPC, ident.ArchARM}[arch%4],
+			Code: code, Flags: flags, Params: [15]uint64{a, b, c}, Count: count,
+		}
+		text, breakpad := e.String(), e.Breakpad()
+		if text == "" || breakpad == "" {
+			t.Errorf("%q %q", text, breakpad)
+		}
+		if strings.HasPrefix(text, "unknown ") && !strings.Contains(text, fmt.Sprintf("0x%08x", code)) {
+			t.Errorf("%08x: %q", code, text)
+		}
+		if addr := e.CrashAddress(); addr != uint64(uint32(addr)) && arch%4 >= 2 {
+			t.Errorf("%x", addr)
+		}
+	})
 }
