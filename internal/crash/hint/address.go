@@ -1,40 +1,32 @@
 package hint
 
 import (
+	"slices"
 	"sort"
-
-	"symbolon/internal/crash/reason"
+	"strings"
 )
 
-// Numbers of exceptions. Those of Linux are signals.
+// Reasons of crashes that have a meaning here.
 const (
-	sigbus  = 7
-	sigfpe  = 8
-	sigsegv = 11
-
-	accessViolation = 0xc0000005
-	inPageError     = 0xc0000006
-	divideByZero    = 0xc0000094
-	privInstruction = 0xc0000096
-	stackOverflow   = 0xc00000fd
-
-	excBadAccess  = 1
-	excArithmetic = 3
+	violation      = "EXCEPTION_ACCESS_VIOLATION"
+	readViolation  = violation + "_READ"
+	writeViolation = violation + "_WRITE"
+	execViolation  = violation + "_EXEC"
+	inPageError    = "EXCEPTION_IN_PAGE_ERROR"
+	stackOverflow  = "EXCEPTION_STACK_OVERFLOW"
+	privilege      = "EXCEPTION_PRIV_INSTRUCTION"
+	badAccess      = "EXC_BAD_ACCESS"
 )
 
-// isFault reports whether the exception is a failed access to memory, and has its
-// address.
+// faults begin the reasons with the address of a failed access to memory.
+var faults = []string{"SIGSEGV", "SIGBUS", violation, inPageError, badAccess}
+
+// divisions are the reasons of a division of integers by zero.
+var divisions = []string{"SIGFPE / FPE_INTDIV", "EXCEPTION_INT_DIVIDE_BY_ZERO", "EXC_ARITHMETIC / EXC_I386_DIV"}
+
+// isFault reports whether the crash is a failed access to memory.
 func (a *analysis) isFault() bool {
-	e := a.Exception
-	switch e.System {
-	case reason.Windows:
-		return e.Code == accessViolation || e.Code == inPageError
-	case reason.Linux:
-		return e.Code == sigsegv || e.Code == sigbus
-	case reason.Apple:
-		return e.Code == excBadAccess
-	}
-	return false
+	return slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(a.reason, f) })
 }
 
 // isFetch reports whether the instruction itself could not be read.
@@ -42,15 +34,13 @@ func (a *analysis) isFetch() bool { return a.isFault() && a.address == a.pc }
 
 // failedAccess returns the access that failed, zero if it is unknown.
 func (a *analysis) failedAccess() Protection {
-	if e := a.Exception; e.System == reason.Windows && e.Code == accessViolation && e.Count >= 1 {
-		switch e.Params[0] {
-		case 0:
-			return Readable
-		case 1:
-			return Writable
-		case 8:
-			return Executable
-		}
+	switch a.reason {
+	case readViolation:
+		return Readable
+	case writeViolation:
+		return Writable
+	case execViolation:
+		return Executable
 	}
 	return 0
 }
@@ -58,17 +48,11 @@ func (a *analysis) failedAccess() Protection {
 // isProtectionFault reports whether the system had no address from the processor.
 // That is usual for an address that is not canonical.
 func (a *analysis) isProtectionFault() bool {
-	e := a.Exception
-	if !a.isAMD64() {
-		return false
-	}
-	switch e.System {
-	case reason.Windows:
-		return a.failed == Readable && a.address == 1<<64-1
-	case reason.Linux:
-		return (e.Code == sigsegv || e.Code == sigbus) && e.Flags == 0x80 && a.address == 0 // SI_KERNEL
-	case reason.Apple:
-		return e.Code == excBadAccess && e.Flags == 13 && a.address == 0 // EXC_I386_GPFLT
+	switch a.reason {
+	case readViolation:
+		return a.isAMD64() && a.address == 1<<64-1
+	case "SIGSEGV / SI_KERNEL", "SIGBUS / SI_KERNEL", badAccess + " / EXC_I386_GPFLT":
+		return a.isAMD64() && a.address == 0
 	}
 	return false
 }
@@ -146,10 +130,7 @@ func (a *analysis) findStack() {
 	}
 	r, ok := a.region(sp)
 	a.ExecutableStack = ok && r.Protection&Executable != 0
-	if a.Exception.System == reason.Windows && a.Exception.Code == stackOverflow {
-		a.StackOverflow = true
-	}
-	if !a.isFault() {
+	if a.StackOverflow = a.reason == stackOverflow; !a.isFault() {
 		return
 	}
 	addrs := []uint64{a.address}

@@ -115,6 +115,7 @@ const (
 type analysis struct {
 	Crash
 	Hints
+	reason  string
 	address uint64 // of the crash
 	pc      uint64
 	failed  Protection // the access that failed, as far as the exception has it
@@ -126,7 +127,7 @@ func Analyze(c Crash) Hints {
 	if c.CPU == nil {
 		return Hints{}
 	}
-	a := analysis{Crash: c, address: c.Exception.CrashAddress()}
+	a := analysis{Crash: c, reason: c.Exception.String(), address: c.Exception.CrashAddress()}
 	pc, hasPC := c.Registers.Get(c.CPU.PC)
 	a.pc = pc
 	a.failed = a.failedAccess()

@@ -1,10 +1,6 @@
 package hint
 
-import (
-	"slices"
-
-	"symbolon/internal/crash/reason"
-)
+import "slices"
 
 // findInconsistencies compares the exception with the instruction. Windows alone
 // reports accesses well enough to compare them.
@@ -14,15 +10,13 @@ func (a *analysis) findInconsistencies() {
 			a.Inconsistencies = append(a.Inconsistencies, i)
 		}
 	}
-	e := a.Exception
-	isWindows := e.System == reason.Windows
 	switch {
-	case a.isDivision0():
+	case slices.Contains(divisions, a.reason):
 		add(a.isDecoded && !a.isDivision, NotDivision)
-	case isWindows && e.Code == privInstruction:
+	case a.reason == privilege:
 		add(a.isDecoded && !a.isPrivileged, NotPrivileged)
-	case isWindows && e.Code == stackOverflow:
-		add(a.isPrecise && a.Accesses != nil && len(a.Accesses) == 0, AccessNotOfCrash)
+	case a.reason == stackOverflow:
+		add(a.isPrecise && len(a.Accesses) == 0, AccessNotOfCrash)
 	case a.failed == Executable:
 		add(a.isDecoded && a.pc != a.address, AccessNotOfCrash)
 		add(a.isAllowed(), AccessAllowed)
@@ -37,20 +31,6 @@ func (a *analysis) findInconsistencies() {
 	}
 }
 
-// isDivision0 reports whether the exception is a division of integers by zero.
-func (a *analysis) isDivision0() bool {
-	e := a.Exception
-	switch e.System {
-	case reason.Windows:
-		return e.Code == divideByZero
-	case reason.Linux:
-		return e.Code == sigfpe && e.Flags == 1 // FPE_INTDIV
-	case reason.Apple:
-		return e.Code == excArithmetic && e.Flags == 1 // EXC_I386_DIV
-	}
-	return false
-}
-
 // isMissing reports whether the instruction certainly does not access the address
 // of the crash in the way that failed.
 func (a *analysis) isMissing() bool {
@@ -58,7 +38,7 @@ func (a *analysis) isMissing() bool {
 	if a.failed == Writable {
 		kind = Write
 	}
-	return a.isPrecise && a.Accesses != nil && !slices.ContainsFunc(a.Accesses, func(x Access) bool {
+	return a.isPrecise && !slices.ContainsFunc(a.Accesses, func(x Access) bool {
 		return x.contains(a.address) && (x.Kind == kind || x.Kind == ReadWrite)
 	})
 }
@@ -66,7 +46,7 @@ func (a *analysis) isMissing() bool {
 // hasNonCanonical reports whether the instruction may use an address that is not
 // canonical.
 func (a *analysis) hasNonCanonical() bool {
-	if !a.isPrecise || a.Accesses == nil || a.Update != nil && isNonCanonical(*a.Update) {
+	if !a.isPrecise || a.Update != nil && isNonCanonical(*a.Update) {
 		return true
 	}
 	return slices.ContainsFunc(a.Accesses, func(x Access) bool { return isNonCanonical(x.Address) })

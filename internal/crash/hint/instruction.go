@@ -11,7 +11,7 @@ type instruction struct {
 	isDecoded    bool
 	isDivision   bool
 	isPrivileged bool
-	isPrecise    bool // the kinds of all accesses are known
+	isPrecise    bool // all accesses and their kinds are known
 	// isPlain: it raises a general protection fault only for a non-canonical
 	// address, not also for one that is not aligned.
 	isPlain bool
@@ -35,7 +35,7 @@ func (a *analysis) decode() {
 		isPlain:      isOneOf(inst.Op, plain) && !isSystemMove(&inst),
 	}
 	if !a.findAccesses(&inst) {
-		a.Accesses = nil
+		a.Accesses, a.isPrecise = nil, false
 	}
 	a.findTarget(&inst)
 }
