@@ -78,7 +78,7 @@ func sourcePaths(ctx context.Context, o *object.Object) ([]string, map[string][]
 	add := func(t sym.Text) {
 		if !seen[t] {
 			seen[t] = true
-			if name := string(o.AppendText(nil, t)); own[name] == nil {
+			if name := string(object.CleanPath(o.AppendText(nil, t), 0)); own[name] == nil {
 				own[name] = o.Source(t)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/object"
 )
 
 func TestPathsAreCleaned(t *testing.T) {
@@ -37,8 +38,12 @@ func TestPathsAreCleaned(t *testing.T) {
 		"/a/very/long/path" + string(make([]byte, 300)): "/a/very/long/path" + string(make([]byte, 300)),
 	} {
 		o := open(t, fixture.NewSym("x").File(0, path).Func(0x10, 0x10, "f").Line(0x10, 0x10, 1, 0).Bytes())
-		if got := str(o, o.Lookup(nil, 0x10)[0].File); got != want {
-			t.Errorf("%q: got %q, want %q", path, got, want)
+		got := str(o, o.Lookup(nil, 0x10)[0].File)
+		if got != path {
+			t.Errorf("%q: the file has %q", path, got)
+		}
+		if got = string(object.CleanPath([]byte("x"+got), 1)); got != "x"+want {
+			t.Errorf("%q: got %q, want %q", path, got, "x"+want)
 		}
 	}
 }

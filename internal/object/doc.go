@@ -19,7 +19,9 @@
 // The image base is subtracted from addresses. A sym.Text is a handle that only
 // the Object which returned it can resolve. Paths have no "." and ".." segments,
 // and backslashes if one has a backslash, a drive letter or two leading slashes;
-// links into version control are unchanged. Bytes that are not UTF-8 become U+FFFD.
+// links into version control are unchanged. Those of Breakpad files are as written,
+// which crashes are shown with; CleanPath makes them like the others. Bytes that are
+// not UTF-8 become U+FFFD.
 //
 // # Languages
 //

@@ -27,7 +27,7 @@ func (o *Object) mapFrames(frames []sym.Frame) (ok bool) {
 	for i := range frames {
 		f := &frames[i]
 		if f.File != 0 {
-			o.mapPlace(o.mapping.Of(o.view.AppendText(room[:0], f.File)), &f.File, &f.Line, &f.Column)
+			o.mapPlace(o.mapping.Of(CleanPath(o.view.AppendText(room[:0], f.File), 0)), &f.File, &f.Line, &f.Column)
 		}
 	}
 	return true
@@ -50,7 +50,7 @@ func (o *Object) mapBlocks(yield func(*sym.Block) error) func(*sym.Block) error 
 			if len(known) == maxSpelled {
 				clear(known)
 			}
-			path = o.view.AppendText(path[:0], file)
+			path = CleanPath(o.view.AppendText(path[:0], file), 0)
 			lines = o.mapping.Of(path)
 			known[file] = lines
 		}

@@ -46,6 +46,29 @@ func AppendPath(dst, path []byte) []byte {
 	return dst
 }
 
+// CleanPath replaces the path that dst has from an index on by the one that
+// AppendPath appends for it.
+func CleanPath(dst []byte, from int) []byte {
+	path := dst[from:]
+	if isClean(path) || isLink(path) {
+		return dst
+	}
+	return AppendPath(dst[:from], bytes.Clone(path))
+}
+
+// isClean reports whether AppendPath certainly changes nothing.
+func isClean(path []byte) bool {
+	last := byte('/') // before the first segment
+	for i, c := range path {
+		switch {
+		case c == '\\' || c == ':' || c == '<', last == '/' && (c == '.' || c == '/' && i > 0):
+			return false
+		}
+		last = c
+	}
+	return last != '/'
+}
+
 // isLink tells a path in a version control system or a store.
 func isLink(path []byte) bool {
 	return bytes.HasPrefix(path, []byte("hg:")) || bytes.HasPrefix(path, []byte("git:")) ||

@@ -175,7 +175,8 @@ func (l *fileLookup) frames(addr uint64) ([]answer.Frame, error) {
 			out.Function = demangle.Name(out.Function, demangle.Full)
 		}
 		if f.File != 0 {
-			out.File = l.text(f.File)
+			l.buf = object.CleanPath(l.lookup.AppendText(l.buf[:0], f.File), 0)
+			out.File = strings.ToValidUTF8(string(l.buf), "\uFFFD")
 			o := l.origin(out.File)
 			out.Link, out.Path, out.Revision = o.URL, o.Path, o.Revision
 		}

@@ -1,6 +1,7 @@
 package symbolicate
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -176,6 +177,14 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 		return append(dst[:from], readable...), false
 	}
 	return dst, plain
+}
+
+// AppendFile appends the path of a source file without segments "." and "..".
+func (r *Result) AppendFile(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
+	from := len(dst)
+	dst, plain = r.AppendRaw(dst, m, t)
+	dst = object.CleanPath(dst, from)
+	return dst, plain && bytes.IndexByte(dst[from:], '\\') < 0 // which the separators of Windows may have become
 }
 
 // AppendRaw appends the string of a frame as stored in the file.

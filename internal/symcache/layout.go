@@ -22,7 +22,8 @@ import (
 //	4  mangled names keep what they have in common once
 //	5  the format of 4; names without the numbers of copies, files of inlined
 //	   calls without a line, inlined calls of split units in object files
-const Version = 5
+//	6  the format of 4; paths of Breakpad files as written
+const Version = 6
 
 // Constants of the format, which do not change within a Version.
 const (

@@ -63,6 +63,10 @@ func (s same) AppendText(dst []byte, _ int32, t sym.Text) ([]byte, bool) {
 	return append(dst, "hg:hg.mozilla.org/mozilla-central:dom/base/Element.cpp:0123456789abcdef0123456789abcdef01234567"...), true
 }
 
+func (s same) AppendFile(dst []byte, m int32, t sym.Text) ([]byte, bool) {
+	return s.AppendText(dst, m, t)
+}
+
 func BenchmarkAnswer(b *testing.B) {
 	run := func(_ context.Context, req *symbolicate.Request) ([]symbolicate.Module, mozilla.Lookups, error) {
 		mods := make([]symbolicate.Module, len(req.Modules))

@@ -34,6 +34,7 @@ type Deps struct {
 type lookups interface {
 	Frames(i int) ([]sym.Frame, error)
 	AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
+	AppendFile(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Release()
 }
 

@@ -50,14 +50,23 @@ func (e *encoder) moduleKey(m int32) {
 	e.CloseKey()
 }
 
-// text writes a string of module m, and reports whether it is not empty.
-func (e *encoder) text(m int32, t sym.Text) bool {
+// text writes the name of a function of module m.
+func (e *encoder) text(m int32, t sym.Text) {
+	e.OpenString()
+	e.appendText(m, t)
+	e.CloseString()
+}
+
+// file writes the path of a source file of module m, and reports whether it is not
+// empty.
+func (e *encoder) file(m int32, t sym.Text) bool {
 	e.OpenString()
 	from := len(e.Buf)
-	e.appendText(m, t)
-	isText := len(e.Buf) > from
+	out, plain := e.AppendFile(e.Buf, m, t)
+	e.Escape(out, from, plain)
+	isPath := len(e.Buf) > from
 	e.CloseString()
-	return isText
+	return isPath
 }
 
 // appendText appends a string of module m within quotes.

@@ -107,6 +107,9 @@ func (s *shelf) Frames(i int) (out []sym.Frame, _ error) {
 func (s *shelf) AppendText(dst []byte, _ int32, t sym.Text) ([]byte, bool) {
 	return append(dst, s.texts[t]...), false
 }
+func (s *shelf) AppendFile(dst []byte, m int32, t sym.Text) ([]byte, bool) {
+	return s.AppendText(dst, m, t)
+}
 func (s *shelf) Release() {}
 
 // tried is a candidate in a trail.

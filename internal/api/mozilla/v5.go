@@ -152,7 +152,7 @@ func (e *v5Encoder) place(m int32, f *sym.Frame) {
 	}
 	before := len(e.Buf)
 	e.Key("file")
-	if !e.text(m, f.File) {
+	if !e.file(m, f.File) {
 		e.Buf = e.Buf[:before]
 		return
 	}

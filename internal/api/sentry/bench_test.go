@@ -51,6 +51,9 @@ func (c constant) Frames(i int) ([]sym.Frame, error) {
 func (c constant) AppendRaw(dst []byte, _ int32, t sym.Text) ([]byte, bool) {
 	return append(dst, constantTexts[t]...), true
 }
+func (c constant) AppendFile(dst []byte, m int32, t sym.Text) ([]byte, bool) {
+	return c.AppendRaw(dst, m, t)
+}
 func (c constant) Source(int32, string) ([]byte, string) { return nil, "" }
 func (c constant) Release()                              {}
 

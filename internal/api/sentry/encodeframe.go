@@ -310,7 +310,7 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 		return
 	}
 	var plain bool
-	e.txt, plain = e.res.AppendRaw(e.txt[:0], m, call.File)
+	e.txt, plain = e.res.AppendFile(e.txt[:0], m, call.File)
 	e.Key("filename")
 	e.text(e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:], plain)
 	e.Key("abs_path")

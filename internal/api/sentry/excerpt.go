@@ -26,7 +26,7 @@ func (d *Door) findSources(ctx context.Context, e *encoder, from, to int) {
 		}
 		for c := range calls {
 			if key := (fileKey{m, calls[c].File}); calls[c].File != 0 && x.files[key] == nil {
-				path, _ := e.res.AppendRaw(nil, m, calls[c].File)
+				path, _ := e.res.AppendFile(nil, m, calls[c].File)
 				x.files[key] = x.open(e.res, m, string(path))
 			}
 		}

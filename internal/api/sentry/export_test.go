@@ -15,6 +15,7 @@ type Lookups interface {
 	Addr(i int) (addr uint64, ok bool)
 	Frames(i int) ([]sym.Frame, error)
 	AppendRaw(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
+	AppendFile(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Source(m int32, path string) (text []byte, link string)
 	Release()
 }

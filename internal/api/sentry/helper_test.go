@@ -96,6 +96,10 @@ func (l *lookup) AppendRaw(dst []byte, m int32, t sym.Text) ([]byte, bool) {
 	return append(dst, text...), !strings.ContainsAny(text, `"\`)
 }
 
+func (l *lookup) AppendFile(dst []byte, m int32, t sym.Text) ([]byte, bool) {
+	return l.AppendRaw(dst, m, t)
+}
+
 func (l *lookup) Source(m int32, path string) ([]byte, string) {
 	return []byte(l.libs[m].sources[path]), l.libs[m].links[path]
 }

@@ -147,7 +147,7 @@ func (f *file) findNowhere() {
 	var buf []byte
 	for _, off := range f.ix.Vague {
 		buf = f.AppendText(buf[:0], textOf(textFile, off))
-		if len(buf) == 0 {
+		if len(object.CleanPath(buf, 0)) == 0 {
 			if f.nowhere == nil {
 				f.nowhere = make(map[int64]struct{})
 			}

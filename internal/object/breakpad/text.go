@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"symbolon/internal/format/breakpad"
-	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -82,11 +81,7 @@ func (f *file) appendName(dst []byte, kind int, text []byte) []byte {
 		name = breakpad.FileName(text)
 	}
 	from := len(dst)
-	if kind == textFile {
-		dst = object.AppendPath(dst, name)
-	} else {
-		dst = append(dst, name...)
-	}
+	dst = append(dst, name...)
 	if utf8.Valid(dst[from:]) {
 		return dst
 	}
