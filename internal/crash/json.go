@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"symbolon/internal/crash/hint"
 	"symbolon/internal/fault"
 	"symbolon/internal/unwind/rule"
 )
@@ -45,10 +46,16 @@ type document struct {
 }
 
 type jsonCrash struct {
-	Type      *string `json:"type"`
-	Address   *string `json:"address"`
-	Thread    *int    `json:"crashing_thread"`
-	Assertion *string `json:"assertion"`
+	Type            *string              `json:"type"`
+	Address         *string              `json:"address"`
+	Adjusted        *jsonAdjusted        `json:"adjusted_address"`
+	Instruction     *string              `json:"instruction"`
+	Accesses        []jsonAccess         `json:"memory_accesses"`
+	Update          *jsonUpdate          `json:"instruction_pointer_update"`
+	Flips           []jsonFlip           `json:"possible_bit_flips"`
+	Inconsistencies []hint.Inconsistency `json:"crash_inconsistencies"`
+	Thread          *int                 `json:"crashing_thread"`
+	Assertion       *string              `json:"assertion"`
 }
 
 type jsonSystem struct {
@@ -140,8 +147,8 @@ func (r *Report) document() *document {
 		d.Threads[i] = r.thread(i)
 	}
 	d.Crash.Assertion = known(r.Assertion)
-	if e := r.Exception; e != nil {
-		d.Crash.Type, d.Crash.Address = ptr(e.String()), ptr(r.hex(e.CrashAddress()))
+	if r.Exception != nil {
+		r.addCrash(&d.Crash)
 	}
 	if r.Minidump != nil {
 		d.add(r.Minidump)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"symbolon/internal/crash/hint"
 	"symbolon/internal/format/minidump"
 )
 
@@ -46,6 +47,65 @@ type jsonHandle struct {
 	Handle     uint64  `json:"handle"`
 	TypeName   *string `json:"type_name"`
 	ObjectName *string `json:"object_name"`
+}
+
+type jsonAdjusted struct {
+	Kind    hint.Adjusted `json:"kind"`
+	Address *string       `json:"address,omitempty"`
+	Offset  *string       `json:"offset,omitempty"`
+}
+
+type jsonAccess struct {
+	Address string    `json:"address"`
+	Size    *int      `json:"size"`
+	Kind    hint.Kind `json:"access_type,omitempty"`
+	Guard   bool      `json:"is_likely_guard_page,omitempty"`
+}
+
+type jsonUpdate struct {
+	Address string `json:"address"`
+}
+
+type jsonFlip struct {
+	Address    string          `json:"address"`
+	Details    jsonFlipDetails `json:"details"`
+	Confidence float32         `json:"confidence"`
+	Register   *string         `json:"source_register"`
+}
+
+type jsonFlipDetails struct {
+	WasNonCanonical bool `json:"was_non_canonical"`
+	IsNull          bool `json:"is_null"`
+	WasLow          bool `json:"was_low"`
+	Nearby          int  `json:"nearby_registers"`
+	HasPoison       bool `json:"poison_registers"`
+}
+
+// addCrash adds the exception and the hints on its cause.
+func (r *Report) addCrash(c *jsonCrash) {
+	h := &r.Hints
+	c.Type, c.Address, c.Instruction = ptr(r.Exception.String()), ptr(r.hex(r.Exception.CrashAddress())), known(h.Instruction)
+	switch h.Adjusted {
+	case hint.NullPointer:
+		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Offset: ptr(r.hex(h.Address))}
+	case hint.NonCanonical:
+		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Address: ptr(r.hex(h.Address))}
+	}
+	if h.Accesses != nil {
+		c.Accesses = []jsonAccess{}
+	}
+	for _, a := range h.Accesses {
+		c.Accesses = append(c.Accesses, jsonAccess{r.hex(a.Address), known(a.Size), a.Kind, a.Guard})
+	}
+	if h.Update != nil {
+		c.Update = &jsonUpdate{r.hex(*h.Update)}
+	}
+	for _, f := range h.Flips {
+		c.Flips = append(c.Flips, jsonFlip{
+			r.hex(f.Address), jsonFlipDetails{f.WasNonCanonical, f.IsNull, f.WasLow, f.Nearby, f.HasPoison}, f.Confidence, known(f.Register),
+		})
+	}
+	c.Inconsistencies = append([]hint.Inconsistency{}, h.Inconsistencies...)
 }
 
 // add adds the parts of a minidump that other dumps do not have.

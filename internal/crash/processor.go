@@ -50,6 +50,7 @@ func (p *Processor) Process(ctx context.Context, d *Dump, opt Options) (*Report,
 // error is that of ctx. The report must be released.
 func (p *Processor) Walk(ctx context.Context, d *Dump, opt Options) (*Report, error) {
 	r := &Report{Dump: d, Stacks: make([]Stack, len(d.Threads)), opt: opt, modules: newModules(ctx, p.Deps, d, opt.Purpose)}
+	r.findHints()
 	process := r.process()
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"symbolon/internal/crash/hint"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
 	"symbolon/internal/table"
@@ -11,8 +12,9 @@ import (
 // A Report is a Dump with the stacks of its threads. It belongs to one goroutine.
 type Report struct {
 	*Dump
-	Stacks  []Stack   // of Dump.Threads
-	Symbols []Symbols // of Dump.Modules
+	Hints   hint.Hints // on the cause of a crash
+	Stacks  []Stack    // of Dump.Threads
+	Symbols []Symbols  // of Dump.Modules
 
 	opt     Options
 	modules *modules
