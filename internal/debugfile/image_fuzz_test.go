@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
@@ -68,15 +70,46 @@ func FuzzImage(f *testing.F) {
 	for _, seed := range imageSeeds(f) {
 		f.Add(seed)
 	}
+	for _, pattern := range []string{"*.o", "*.obj", "*.wasm"} { // objects of compilers
+		names, err := filepath.Glob(filepath.Join(corpus, pattern))
+		if err != nil || len(names) == 0 {
+			f.Fatalf("no files %s: %v", pattern, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+		}
+	}
+	typed := fixture.SampleObject()
+	typed.Sections[4].Data = append([]byte{4, 0, 0, 0}, fixture.PDBRecord(0x1515, fixture.SamplePDB().GUID, uint32(3), "vc140.pdb")...)
+	typed.Sections[4].Size = uint32(len(typed.Sections[4].Data))
+	f.Add(typed.Object(false))
+	slim := &fixture.PE{Machine: fixture.PEX64}
+	slim.Section(fixture.PESection{Name: ".gnu.lto_.lto.1", Data: []byte{12, 0, 0, 0, 1, 0, 0, 0}})
+	f.Add(slim.Object(false))
+	f.Add(wasmWith("external_debug_info", "debug.wasm"))
+	f.Add(wasmWith("build_id", "0123"))
+	f.Add(fixture.NewWasm().Custom(".debug_frame", make([]byte, 16)).Section(10, []byte{9, 9}).Bytes())
+	debug := oneFunction(modelC, fixture.ProgramFunc{Name: "f"}).Sections()
+	needed := [][]byte{fixture.SamplePDB().Bytes(), skeleton(1), splitUnit(1, "split"), wasmWith("build_id", "0123", debug...)}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := time.Now()
-		file, err := debugfile.Open(bin.Bytes(text), object.Options{Columns: len(text)%2 == 0})
+		file, err := debugfile.Open(bin.Bytes(text), object.Options{Columns: len(text)%2 == 0, Written: len(text)%3 == 0})
 		if err == nil {
 			for i, o := range file.Objects()[:min(len(file.Objects()), 3)] {
 				everyQuestion(t, o, fmt.Sprint("object ", i), len(text))
+				for _, n := range o.Needs()[:min(len(o.Needs()), 10)] {
+					for _, other := range needed {
+						_, _ = o.Supply(n, bin.Bytes(other)) // which it may refuse
+					}
+				}
 			}
+			_, _, _ = debugfile.Identify(bin.Bytes(text))
 		}
 		runtime.ReadMemStats(&after)
 		if n := after.TotalAlloc - before.TotalAlloc; n > 512<<20+uint64(len(text))*4096 {
@@ -86,6 +119,17 @@ func FuzzImage(f *testing.F) {
 			t.Errorf("%d bytes took %v", len(text), took)
 		}
 	})
+}
+
+// wasmWith returns a module with a section that has a string.
+func wasmWith(section, value string, more ...fixture.ELFSection) []byte {
+	text, _ := wasmFile(3, func(w *fixture.Wasm) {
+		w.String(section, value)
+		for _, s := range more {
+			w.Custom(s.Name, s.Data)
+		}
+	})
+	return text
 }
 
 // everyQuestion asks an object for everything that it can be asked for.
@@ -109,7 +153,8 @@ func everyQuestion(t *testing.T, o *object.Object, what string, size int) {
 		o.Locals(addr)
 		o.Variable(addr)
 	}
-	o.Needs()
+	_, _ = o.AppendCode(nil, 0, 64)
+	_, _, _ = o.Stretches()
 	o.Origin(`c:\src\one.cc`)
 	o.SourceByPath("/d/a.c")
 	if once, twice := o.Info(), o.Info(); once.BadRecords != twice.BadRecords {

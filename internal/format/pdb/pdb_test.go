@@ -1,7 +1,6 @@
 package pdb_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -299,43 +298,6 @@ func TestStreamsAreLimitedByFile(t *testing.T) {
 	if refused != streams-1-6 {
 		t.Errorf("%d of %d streams are skipped: %v", refused, streams, f.Problems)
 	}
-}
-
-func FuzzPDB(f *testing.F) {
-	for _, scattered := range []bool{false, true} {
-		p := fixture.SamplePDB()
-		p.Scattered = scattered
-		f.Add(p.Bytes())
-		p.OldSections, p.NoOrder, p.NoSteps, p.OldParts = p.Sections, true, true, true
-		p.FromSource = [][2]uint32{{0x1000, 0x2000}, {0x1040, 0x1800}}
-		p.ToSource = [][2]uint32{{0x1800, 0x1040}, {0x2000, 0x1000}}
-		p.Frames = make([]byte, 64)
-		p.FPO = make([]byte, 32)
-		f.Add(p.Bytes())
-	}
-	for _, b := range fixture.SampleSymbols(0x1000, 0x2008) {
-		f.Add(append(b, fixture.SampleTypes()...))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := pdb.Open(bin.Bytes(data))
-		if err != nil {
-			types := max(bytes.LastIndex(data, []byte("\x04\x00\x00\x00")), 0) // of an object
-			file = openObject(data[types:], data[:types])
-		}
-		for i := range min(len(file.Modules), 20) {
-			text(file, i)
-		}
-		n := 0
-		_ = file.Publics(func(p pdb.Public) bool {
-			file.PublicName(p.Record)
-			file.PublicsAt(p.Addr)
-			file.SectionEnd(p.Addr)
-			n++
-			return n < 100
-		})
-		file.Parts(func(pdb.Part) bool { return true })
-		_ = file.Frames(func(*sym.Unwind) error { return nil })
-	})
 }
 
 // Shared data costs no more than data of one owner.

@@ -33,10 +33,21 @@ func FuzzOpen(f *testing.F) {
 		x.Sections[2].ManyRelocs = big
 		f.Add(x.Object(big))
 	}
+	for _, machine := range []uint16{fixture.PEX86, fixture.PEX64, fixture.PEARM, fixture.PEARM64} {
+		relocs := []fixture.PEReloc{{Off: 60, Symbol: 5, Type: 2}, {Off: 4, Symbol: 99, Type: 2}} // out of range, of no symbol
+		for kind := range uint16(22) {
+			relocs = append(relocs, fixture.PEReloc{Off: uint32(kind) * 2, Symbol: 5 + uint32(kind)%2*3, Type: kind})
+		}
+		f.Add(object(machine, relocs...).Object(false))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x, err := pe.Open(bin.Bytes(b))
 		if err != nil {
+			is := pe.IsObject(b)
 			if x, err = pe.OpenObject(bin.Bytes(b)); err != nil {
+				if is {
+					t.Fatal(err)
+				}
 				return
 			}
 			for i := range x.Sections {
