@@ -68,7 +68,7 @@ func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome
 		w.note(technique, pc, "null return address")
 		return c, rule.Outermost, 0
 	}
-	if !w.accept(f, &c, technique, false) {
+	if !w.accept(f, &c, technique, mustBeCode) {
 		return c, rule.Failed, found.CFA
 	}
 	return c, rule.Found, found.CFA
@@ -104,7 +104,7 @@ func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 		}
 		c.regs.Known &= w.CPU.Saved | 1<<w.CPU.PC
 		c.regs.Set(w.CPU.SP, sp+uint64(w.CPU.Word))
-		return c, w.accept(f, &c, "return address at the stack pointer", true)
+		return c, w.accept(f, &c, "return address at the stack pointer", mustBeCall)
 	}
 	lr, known := f.Registers.Get(w.CPU.LR)
 	if !known || !w.isLinked(f, w.strip(lr)) {
@@ -112,7 +112,7 @@ func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 	}
 	c.regs.Known &= w.CPU.Saved | 1<<w.CPU.SP
 	c.regs.Set(w.CPU.PC, w.strip(lr))
-	return c, w.accept(f, &c, "link register", true)
+	return c, w.accept(f, &c, "link register", mustBeCall)
 }
 
 // isLinked reports whether the link register has the return address of f. After a
@@ -186,7 +186,7 @@ func (w *walker) linkAt(f *Frame, c *caller, at uint64) bool {
 		w.note(technique, pc, why)
 		return false
 	}
-	return w.accept(f, c, technique, true)
+	return w.accept(f, c, technique, mustBeCall)
 }
 
 // doubtLink returns what speaks against a link of the chain of frame pointers at

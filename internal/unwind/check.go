@@ -30,11 +30,11 @@ func (p *Process) refuseCode(addr uint64) string {
 		}
 		return "in no module"
 	}
-	if m.hasInformation() {
-		if m.covers(addr - m.Base) {
-			return ""
-		}
-		return "neither unwind information nor symbols of " + m.Name + " cover it"
+	switch rel := addr - m.Base; {
+	case m.covers(rel):
+		return ""
+	case m.hasRules():
+		return "neither unwind information nor symbols cover it"
 	}
 	if known && !isCode {
 		return "not executable"
@@ -42,11 +42,9 @@ func (p *Process) refuseCode(addr uint64) string {
 	return ""
 }
 
-// hasInformation reports whether the module has names or unwind information, so
-// that an address that neither covers is hardly one of code.
-func (m *Module) hasInformation() bool {
-	return m.Rules != nil && m.Rules.HasRules() || m.Names != nil && m.Names.HasNames()
-}
+// hasRules reports whether the module has unwind information. Code that it does
+// not cover is rare, while tables of symbols often have exported functions only.
+func (m *Module) hasRules() bool { return m.Rules != nil && m.Rules.HasRules() }
 
 // covers reports whether an address has a name or unwind information.
 func (m *Module) covers(addr uint64) bool {
@@ -82,8 +80,13 @@ func (p *Process) refuseGuess(pc uint64) string {
 	if (p.CPU.Name == "arm64" || p.CPU.LR != rule.None && p.CPU.Name != "arm" && p.CPU.Name != "riscv64") && pc&3 != 0 {
 		return "not aligned"
 	}
-	if kind, _ := p.callBefore(pc); kind == callNone {
+	kind, _ := p.callBefore(pc)
+	if kind == callNone {
 		return "no call before it"
+	}
+	lookup := p.instruction(pc) - p.step()
+	if m := p.Module(lookup); kind == callUnknown && m != nil && m.Names != nil && m.Names.HasNames() && !m.covers(lookup-m.Base) {
+		return "no symbol covers it"
 	}
 	return ""
 }

@@ -93,7 +93,7 @@ func (p *Process) isEntered(pc uint64) bool {
 	}
 	addr := p.instruction(pc)
 	m := p.Module(addr)
-	return m != nil && m.hasInformation() && m.covers(addr-m.Base) && !m.covers(addr-m.Base-p.step())
+	return m != nil && m.hasRules() && m.covers(addr-m.Base) && !m.covers(addr-m.Base-p.step())
 }
 
 // isTrampoline reports whether pc is the start of known code that is entered by

@@ -57,61 +57,89 @@ func (w *walker) prologue(f *Frame) (c caller, ok bool) {
 		return c, false
 	}
 	c.regs.Set(w.CPU.SP, cfa)
-	return c, w.accept(f, &c, "instructions of the function", true)
+	return c, w.accept(f, &c, "instructions of the function", mustFollow)
 }
 
 // numbered has the registers by their numbers in instructions.
 var numbered = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
 // follow returns the state after code. It returns false if code cannot be
-// decoded or changes the stack pointer in a way that is not a constant.
+// decoded, or if the frame cannot be known after it.
 func follow(code []byte) (s frameState, ok bool) {
 	s.depth = 8
-	body := s // before the epilogue that is being followed
-	inEpilogue := false
-	for len(code) > 0 {
-		n, _ := disas.Length(disas.X8664, code)
+	body := s                        // before the last instructions that reduced the frame
+	branches := map[int]frameState{} // by the offset that a branch goes to
+	for at, isReduced := 0, false; at < len(code); {
+		n, _ := disas.Length(disas.X8664, code[at:])
 		if n == 0 {
 			return s, false
 		}
-		in := code[:n]
-		code = code[n:]
-		op, reg := decode(in)
-		if (op == opPop || op == opLeave || op == opAdd && reg < 0) && !inEpilogue {
-			body, inEpilogue = s, true
+		in := code[at : at+n]
+		at += n
+		op, arg := decode(in)
+		reduces := op == opPop || op == opLeave || op == opAdd && arg < 0
+		if reduces && !isReduced {
+			body = s
 		}
-		switch op {
-		case opPush:
-			s.depth += 8
-			if reg >= 0 && s.pushed[reg] == 0 {
-				s.pushed[reg] = s.depth
-			}
-		case opPop:
-			s.depth -= 8
-			s.pushed[reg] = 0
-			if reg == rbp {
-				s.base = 0
-			}
-		case opAdd:
-			s.depth += reg
-		case opSetBase:
-			s.base = s.depth + reg
-		case opLeave:
-			s.depth, s.base, s.pushed[rbp] = s.base-8, 0, 0
-		case opEnd:
-			if inEpilogue {
-				s, inEpilogue = body, false
-			}
-		case opUnknown:
-			if s.base == 0 {
-				return s, false
-			}
-		}
-		if s.depth < 8 {
+		isReduced = reduces || isReduced && op == opOther
+		if !s.apply(op, arg) {
 			return s, false
+		}
+		if to, isBranch := branchTarget(in); isBranch && at+to > at {
+			if _, known := branches[at+to]; !known {
+				branches[at+to] = s
+			}
+		}
+		// Code after an end is reached by a branch: one that was seen, or one
+		// from below. A return address is not.
+		if next, known := branches[at]; known && (at < len(code) || op == opEnd) {
+			s = next
+		} else if op == opEnd && s.depth == 8 {
+			s = body
 		}
 	}
 	return s, true
+}
+
+// apply changes the state by an instruction. It returns false if it is not known
+// then.
+func (s *frameState) apply(op int, arg int64) bool {
+	switch op {
+	case opPush:
+		s.depth += 8
+		if arg >= 0 && s.pushed[arg] == 0 {
+			s.pushed[arg] = s.depth
+		}
+	case opPop:
+		if s.pushed[arg] == s.depth {
+			s.pushed[arg] = 0
+		}
+		s.depth -= 8
+		if arg == rbp {
+			s.base = 0
+		}
+	case opAdd:
+		s.depth += arg
+	case opSetBase:
+		s.base = s.depth + arg
+	case opLeave:
+		s.depth, s.base, s.pushed[rbp] = s.base-8, 0, 0
+	case opUnknown:
+		return s.base > 0
+	}
+	return s.depth >= 8
+}
+
+// branchTarget returns the distance of a branch from the end of the instruction.
+func branchTarget(in []byte) (to int, ok bool) {
+	n := len(in)
+	switch {
+	case n == 2 && (in[0]&0xf0 == 0x70 || in[0] == 0xeb || in[0]&0xfc == 0xe0):
+		return int(int8(in[1])), true
+	case n == 6 && in[0] == 0x0f && in[1]&0xf0 == 0x80, n == 5 && in[0] == 0xe9:
+		return int(int32(binary.LittleEndian.Uint32(in[n-4:]))), true
+	}
+	return 0, false
 }
 
 // Operations of instructions on the frame.

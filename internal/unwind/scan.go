@@ -66,7 +66,7 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 		case why != "":
 			w.note(technique, pc, why)
 		case i < words || steps >= confirmed:
-			return c, w.accept(f, &c, technique, true)
+			return c, w.accept(f, &c, technique, mustBeCall)
 		}
 		if i < words && second.regs.Known == 0 {
 			second = c
@@ -75,7 +75,7 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 	if second.regs.Known == 0 {
 		return c, false
 	}
-	return second, w.accept(f, &second, technique, true)
+	return second, w.accept(f, &second, technique, mustBeCall)
 }
 
 // callerAt returns the caller whose return address, pc, is in a slot of the stack.

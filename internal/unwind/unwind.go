@@ -52,7 +52,7 @@ func (w *walker) add(c *caller) {
 	f := Frame{PC: pc, Lookup: w.instruction(pc), Trust: c.trust, Registers: c.regs, isExact: c.isExact, Why: w.why}
 	if !c.isExact {
 		f.IsSignal = w.trampoline(pc) != noTrampoline
-		if !f.IsSignal && (c.trust != CFI || !w.isEntered(pc)) && !w.isTrampoline(pc) {
+		if !f.IsSignal && !c.isEntered {
 			f.Lookup -= w.step()
 		}
 	}

@@ -11,6 +11,8 @@ type caller struct {
 	regs    rule.Registers // PC and SP are known
 	trust   Trust
 	isExact bool // the program counter is not a return address
+	// isEntered: the return address is the start of code, not after a call.
+	isEntered bool
 }
 
 // A walker is a walk.
@@ -48,15 +50,25 @@ func (w *walker) returnTo(c *caller, addr uint64) bool {
 	return ok
 }
 
-// accept reports whether c is a plausible caller of f. A guess must follow a
-// call.
-func (w *walker) accept(f *Frame, c *caller, technique string, isGuess bool) bool {
+// A check is what the return address of a candidate must be.
+type check uint8
+
+const (
+	mustBeCode check = iota // an address of code
+	mustFollow              // after a call, or code that is entered by a return
+	mustBeCall              // after a call
+)
+
+// accept reports whether c is a plausible caller of f.
+func (w *walker) accept(f *Frame, c *caller, technique string, must check) bool {
 	pc, _ := c.regs.Get(w.CPU.PC)
 	why := ""
-	if isGuess {
-		why = w.refuseGuess(pc)
-	} else if !w.isEntered(pc) {
+	switch c.isEntered = w.isTrampoline(pc) || must != mustBeCall && w.isEntered(pc); {
+	case c.isEntered:
+	case must == mustBeCode:
 		why = w.refuseReturn(pc)
+	default:
+		why = w.refuseGuess(pc)
 	}
 	if why == "" {
 		why = w.refuseProgress(f, c)
