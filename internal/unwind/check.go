@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"bytes"
 	"strings"
 
 	"symbolon/internal/unwind/rule"
@@ -115,10 +116,22 @@ func (p *Process) matches(pc, callee uint64) match {
 		return matchYes
 	case strings.Contains(name, ".cold"): // a part of another function
 		return matchUnknown
+	case p.isStub(target):
+		return matchUnknown
 	}
 	// An address between symbols may be a stub that jumps anywhere.
 	if at, _, ok := p.function(target); ok && at == target {
 		return matchNo
 	}
 	return matchUnknown
+}
+
+// isStub reports whether code at an address begins with a jump, as stubs for
+// imported functions do on x86.
+func (p *Process) isStub(addr uint64) bool {
+	var b [8]byte
+	code := b[:p.code(b[:], addr)]
+	code = bytes.TrimPrefix(code, []byte("\xf3\x0f\x1e\xfa")) // ENDBR64
+	code = bytes.TrimPrefix(code, []byte("\xf2"))
+	return len(code) > 1 && p.CPU.LR == rule.None && (code[0] == 0xe9 || code[0] == 0xeb || code[0] == 0xff && code[1] == 0x25)
 }

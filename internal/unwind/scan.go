@@ -39,11 +39,20 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 		w.note(technique, from, "too many frames found by scans")
 		return c, false
 	}
+	size := uint64(w.CPU.Word)
 	words := narrowScan
+	switch w.CPU.Name {
+	case "ppc", "ppc64", "sparc": // the rules of their stacks are not known here
+		return c, false
+	case "mips":
+		// A caller has four words for the arguments of the function it calls.
+		if !f.isExact {
+			from += 4 * size
+		}
+	}
 	if f.Trust <= CFI {
 		words = wideScan
 	}
-	size := uint64(w.CPU.Word)
 	var second caller
 	for i, slot := 0, from; i < farScan; i, slot = i+1, slot+size {
 		v, readable := w.word(slot)
