@@ -12,8 +12,8 @@ const (
 	narrowScan = 40
 )
 
-// maxScanned bounds the frames of a walk that scans find.
-const maxScanned = 1024
+// maxCandidates bounds the return addresses of a walk that scans try.
+const maxCandidates = 8 << 10
 
 // maxSaved is the most bytes from a saved frame pointer to the frame it points
 // to.
@@ -35,10 +35,6 @@ const (
 // be confirmed. If there is none, it is the first return address.
 func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 	const technique = "stack scan"
-	if w.scanned++; w.scanned > maxScanned {
-		w.note(technique, from, "too many frames found by scans")
-		return c, false
-	}
 	size := uint64(w.CPU.Word)
 	words := narrowScan
 	switch w.CPU.Name {
@@ -56,11 +52,15 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 	var second caller
 	for i, slot := 0, from; i < farScan; i, slot = i+1, slot+size {
 		v, readable := w.word(slot)
-		if !readable {
+		if !readable || w.candidates > maxCandidates {
 			break
 		}
 		pc := w.strip(v)
-		if pc < lowest || w.refuseGuess(pc) != "" {
+		if pc < lowest || w.Module(pc) == nil && w.IsCode == nil {
+			continue
+		}
+		w.candidates++
+		if w.refuseGuess(pc) != "" {
 			continue
 		}
 		c = w.callerAt(f, slot, from, pc, trust)
@@ -134,7 +134,7 @@ func (w *walker) confirm(c *caller) (steps int, why string) {
 		}
 		w.stripAll(&next.Registers)
 		to, _ := next.Get(w.CPU.PC)
-		if why := w.refuseReturn(to); why != "" && to != 0 && !w.isEntered(to) {
+		if why := w.refuseGuess(to); why != "" && to != 0 && !w.isEntered(to) {
 			return steps, "a caller of it would be " + why
 		}
 		from, _ := regs.Get(w.CPU.SP)

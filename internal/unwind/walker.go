@@ -18,12 +18,12 @@ type caller struct {
 // A walker is a walk.
 type walker struct {
 	*Process
-	frames  []Frame
-	scanned int    // frames found by scans
-	linked  uint64 // start of a function that keeps the chain of frame pointers
-	moves   int    // changes from one stack to another
-	explain bool   // keep the reasons
-	why     []string
+	frames     []Frame
+	candidates int    // return addresses that scans have tried
+	linked     uint64 // start of a function that keeps the chain of frame pointers
+	moves      int    // changes from one stack to another
+	explain    bool   // keep the reasons
+	why        []string
 }
 
 // note keeps the reason why a technique did not find the caller. Address is the
