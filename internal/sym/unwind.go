@@ -53,6 +53,7 @@ type WindowsFrame struct {
 type UnwindBuffer struct {
 	Rules []byte // of the record that is written; each rule begins with a blank
 	rows  []unwindRow
+	u     Unwind // the record that Each yields
 }
 
 type unwindRow struct {
@@ -85,15 +86,15 @@ func (b *UnwindBuffer) start() int {
 func (b *UnwindBuffer) Each(end uint64, yield func(*Unwind) error) error {
 	from := 0
 	for i, r := range b.rows {
-		u := Unwind{Kind: UnwindChange, Addr: r.addr}
+		b.u = Unwind{Kind: UnwindChange, Addr: r.addr}
 		if i == 0 {
-			u.Kind, u.Size = UnwindBegin, end-r.addr
+			b.u.Kind, b.u.Size = UnwindBegin, end-r.addr
 		}
 		if from < r.end {
-			u.Rules = b.Rules[from+1 : r.end]
+			b.u.Rules = b.Rules[from+1 : r.end]
 		}
 		from = r.end
-		if err := yield(&u); err != nil {
+		if err := yield(&b.u); err != nil {
 			return err
 		}
 	}

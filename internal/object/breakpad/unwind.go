@@ -11,6 +11,7 @@ import (
 // CFI yields the STACK records of the file.
 func (f *file) CFI(yield func(*sym.Unwind) error) error {
 	buf := make([]byte, 0, 256<<10)
+	var u sym.Unwind // one for all lines, as it escapes
 	for off := int64(0); off < f.src.Size(); {
 		n := int(min(int64(cap(buf)-len(buf)), f.src.Size()-off))
 		if n == 0 { // a line that fills all memory is not a record
@@ -27,7 +28,8 @@ func (f *file) CFI(yield func(*sym.Unwind) error) error {
 			end = len(buf)
 		}
 		for line := range bytes.Lines(buf[:end]) {
-			if u, ok := breakpad.ParseStack(line); ok {
+			var ok bool
+			if u, ok = breakpad.ParseStack(line); ok {
 				if err := yield(&u); err != nil {
 					return err
 				}
