@@ -24,7 +24,8 @@ type Compiler struct {
 	isCut bool                // rules are those of row
 	x     expression
 
-	compiled int // number of records
+	compiled int    // number of records
+	hash     uint64 // of row, if there is a memo
 	seed     maphash.Seed
 	memo     []memo
 }
@@ -37,7 +38,10 @@ type change struct {
 
 // memo is the result of a record. Most records repeat others: in a large library,
 // more than 95 % of them.
-type memo struct{ before, text, after []byte }
+type memo struct {
+	before, text, after []byte
+	hash                uint64 // of after
+}
 
 // Limits of a Compiler.
 const (
@@ -113,7 +117,7 @@ func (c *Compiler) Flush(yield Yield) error {
 
 // piece yields the rows of the piece.
 func (c *Compiler) piece(yield Yield) error {
-	c.row, c.isCut = append(c.row[:0], kindCFI), false
+	c.row, c.hash, c.isCut = append(c.row[:0], kindCFI), 0, false
 	byAddr := func(a, b change) int { return cmp.Compare(a.addr, b.addr) }
 	if changes := c.changes[1:]; !slices.IsSortedFunc(changes, byAddr) {
 		slices.SortStableFunc(changes, byAddr)
@@ -146,20 +150,20 @@ func (c *Compiler) apply(text []byte) bool {
 	if c.memo == nil {
 		c.memo, c.seed = make([]memo, memos), maphash.MakeSeed()
 	}
-	m := &c.memo[(maphash.Bytes(c.seed, text)+maphash.Bytes(c.seed, c.row))%memos]
+	m := &c.memo[(maphash.Bytes(c.seed, text)+c.hash)%memos]
 	if bytes.Equal(m.text, text) && bytes.Equal(m.before, c.row) {
-		c.row, c.isCut = append(c.row[:0], m.after...), false
+		c.row, c.hash, c.isCut = append(c.row[:0], m.after...), m.hash, false
 		return true
 	}
 	m.before = append(m.before[:0], c.row...)
 	m.text = append(m.text[:0], text...)
 	ok := c.compile(text)
+	c.hash = maphash.Bytes(c.seed, c.row)
+	m.after, m.hash = append(m.after[:0], c.row...), c.hash
 	if !ok || len(c.row) > maxMemo {
-		m.before = m.before[:0]
-		return ok
+		m.before, m.after = m.before[:0], nil
 	}
-	m.after = append(m.after[:0], c.row...)
-	return true
+	return ok
 }
 
 // compile does the work of apply.
