@@ -31,10 +31,14 @@ const (
 	Objects  Kind = "objects"  // files as they were fetched
 	Meta     Kind = "meta"     // descriptions of files
 	Symcache Kind = "symcache" // lookup tables
+	Cficache Kind = "cficache" // tables of unwind information
 )
 
 // Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{Objects, Meta, Symcache} }
+func Kinds() []Kind { return []Kind{Objects, Meta, Symcache, Cficache} }
+
+// IsTable reports whether entries are built from files. All nodes build the same.
+func (k Kind) IsTable() bool { return k == Symcache || k == Cficache }
 
 // Key names an entry.
 type Key [sha256.Size]byte

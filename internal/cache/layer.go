@@ -76,7 +76,7 @@ func (l *Layer) Close() {
 	<-l.ended
 }
 
-func isShared(kind Kind) bool { return kind == Meta || kind == Symcache }
+func isShared(kind Kind) bool { return kind == Meta || kind.IsTable() }
 
 // Get opens the near entry, or copies the far one and opens the copy.
 func (l *Layer) Get(ctx context.Context, kind Kind, key Key) (Blob, error) {

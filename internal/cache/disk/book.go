@@ -19,7 +19,7 @@ const (
 )
 
 // kinds lists the kinds by their number in memory.
-var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache}
+var kinds = [...]cache.Kind{cache.Objects, cache.Meta, cache.Symcache, cache.Cficache}
 
 // idOf returns the id of the entry of a key. The kind must be one of kinds.
 func idOf(k cache.Kind, key cache.Key) id { return id{uint8(slices.Index(kinds[:], k)), key} }

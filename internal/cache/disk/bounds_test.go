@@ -42,7 +42,7 @@ func TestIdleEntriesAreSweptByKind(t *testing.T) {
 	}
 	w.pass(hour)
 	s.Sweep()
-	if n := s.Stat().Files; n != 6 {
+	if n := s.Stat().Files; n != 8 {
 		t.Errorf("after a day exactly: %s", left())
 	}
 	w.pass(1)
@@ -51,17 +51,17 @@ func TestIdleEntriesAreSweptByKind(t *testing.T) {
 	}
 	w.pass(6*24*hour + hour)
 	s.Sweep()
-	if got, want := left(), "symcache idle, meta used, symcache used"; got != want {
+	if got, want := left(), "symcache idle, cficache idle, meta used, symcache used, cficache used"; got != want {
 		t.Errorf("after a week: %s, want %s", got, want)
 	}
 	w.close(s)
 	w.pass(1000 * 24 * hour)
 	s = w.open()
 	s.Sweep()
-	if got, want := left(), "symcache idle, symcache used"; got != want {
+	if got, want := left(), "symcache idle, cficache idle, symcache used, cficache used"; got != want {
 		t.Errorf("after a restart: %s, want %s", got, want)
 	}
-	if n := len(files(t, w.dir+"/cache")); n != 2 {
+	if n := len(files(t, w.dir+"/cache")); n != 4 {
 		t.Errorf("%d files are left", n)
 	}
 }

@@ -15,7 +15,7 @@ type Config struct {
 	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that replaces a disk that is full or fails. 0: a quarter of memory."`
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
-	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused lookup table is kept. -1: until its space is needed."`
+	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused table, of names or of unwind information, is kept. -1: until its space is needed."`
 }
 
 const day = 24 * time.Hour

@@ -46,7 +46,7 @@ func (s *Store) send(ctx context.Context, of id, h head, src bin.Source) error {
 	if h.size <= smallest { // it may be sent at once, and then it is stored in any case
 		ctx, b = context.WithoutCancel(ctx), s.brief(slack)
 	}
-	first := h.form == entry && of.kind == cache.Symcache && !s.marks.has(of) && !s.replaces.Load()
+	first := h.form == entry && of.kind.IsTable() && !s.marks.has(of) && !s.replaces.Load()
 	err = s.link.write(ctx, b, func(ctx context.Context, _ func()) (found, error) {
 		_, err := s.deps.Bucket.Put(ctx, name(of), p, bucket.Attrs{IfAbsent: first})
 		if err != nil && p.HasFailed() {
