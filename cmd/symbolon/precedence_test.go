@@ -204,7 +204,7 @@ func TestThePrecedenceTablesHold(t *testing.T) {
 		{"PE 64", pe64, "debug", []string{"pdb", "breakpad", "pe"}, nil},
 		{".NET", dotnet, "debug", []string{"portable"}, []string{"breakpad"}},
 
-		{"Mach-O", macho, "unwind", []string{"code", "breakpad", "dsym"}, nil},
+		{"Mach-O", macho, "unwind", []string{"code", "dsym", "breakpad"}, nil},
 		{"ELF", elf, "unwind", []string{"code", "breakpad"}, []string{"debug"}},
 		{"ELF, stripped", elf, "unwind", []string{"stripped code", "breakpad"}, []string{"debug"}},
 		{"PE 32", pe32, "unwind", []string{"pdb", "breakpad"}, []string{"pe"}},
