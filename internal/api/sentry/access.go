@@ -8,31 +8,32 @@ import (
 	"path/filepath"
 	"strings"
 
+	"symbolon/internal/api/wire"
 	"symbolon/internal/source"
 )
 
 // admit returns an error if a source of the request must not be used. It follows
 // the links in paths of folders.
 func (d *Door) admit(q *request, c client) error {
-	if !q.hasSources {
+	if !q.HasSources {
 		return nil
 	}
 	if !d.cfg.AllowRequestSources {
-		return &refusal{http.StatusForbidden,
-			"sources in requests are not allowed: omit them, or set sentry.allow_request_sources in the configuration of the server"}
+		return wire.Refuse(http.StatusForbidden,
+			"sources in requests are not allowed: omit them, or set sentry.allow_request_sources in the configuration of the server")
 	}
 	if !c.canNameSources() {
-		return &refusal{http.StatusForbidden, "requests with this token must not name sources"}
+		return wire.Refuse(http.StatusForbidden, "requests with this token must not name sources")
 	}
-	for i := range q.sources {
-		s := &q.sources[i]
+	for i := range q.Sources {
+		s := &q.Sources[i]
 		if s.Type != source.Filesystem {
 			continue
 		}
 		path, ok := below(d.cfg.RequestFilesystemRoot, s.Path)
 		if !ok {
-			return &refusal{http.StatusForbidden,
-				"invalid folder: must be below sentry.request_filesystem_root in the configuration of the server"}
+			return wire.Refuse(http.StatusForbidden,
+				"invalid folder: must be below sentry.request_filesystem_root in the configuration of the server")
 		}
 		s.Path = path
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/wire"
 )
 
 // globalScope is the scope of requests that do not name one.
@@ -35,7 +36,7 @@ func (c client) scope(asked string) (string, error) {
 	}
 	scope, ok := c.Client.Scope(asked)
 	if !ok {
-		return "", &refusal{http.StatusForbidden, "the token is not for this scope"}
+		return "", wire.Refuse(http.StatusForbidden, "the token is not for this scope")
 	}
 	return cmp.Or(scope, globalScope), nil
 }

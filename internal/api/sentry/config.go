@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"symbolon/internal/api/wire"
 	"symbolon/internal/bin"
 )
 
@@ -33,6 +34,9 @@ func (c Config) Defaults() Config {
 	c.Retention = cmp.Or(c.Retention, 90*time.Second)
 	return c
 }
+
+// limits returns the limits of a request.
+func (c Config) limits() wire.Limits { return wire.Limits{Frames: c.MaxFrames, Modules: c.MaxModules} }
 
 // maxBody keeps the records of a request within 32-bit offsets.
 const maxBody = 512 << 20

@@ -131,18 +131,18 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin
 func (e *encoder) answer() {
 	e.Open('{')
 	e.Key("status").String("completed")
-	if e.hasSignal {
-		e.Key("signal").Uint(uint64(e.signal))
+	if e.HasSignal {
+		e.Key("signal").Uint(uint64(e.Signal))
 	}
 	e.Key("stacktraces").Open('[')
 	first := 0
-	for s := range e.stacks {
-		e.stack(&e.stacks[s], first)
-		first = e.stacks[s].end
+	for s := range e.Stacks {
+		e.stack(&e.Stacks[s], first)
+		first = e.Stacks[s].End
 	}
 	e.Close(']')
 	e.Key("modules").Open('[')
-	for m := range e.modules {
+	for m := range e.Modules {
 		e.module(int32(m))
 		e.Spill()
 	}

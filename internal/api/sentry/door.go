@@ -9,6 +9,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/jobs"
+	"symbolon/internal/api/wire"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/ident"
@@ -53,6 +54,12 @@ type result interface {
 	AppendFile(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
 	Source(m int32, path string) (text []byte, link string)
 	Release()
+}
+
+// request is a request that is being answered.
+type request struct {
+	*wire.Request
+	scope string
 }
 
 // Door serves the routes. Close it.
@@ -119,8 +126,8 @@ func explain(err error) (status int, title string) {
 	switch err := err.(type) {
 	case *api.BodyError:
 		return err.Status, err.Title
-	case *refusal:
-		return err.status, err.detail
+	case *wire.Refusal:
+		return err.Status, err.Detail
 	}
 	return http.StatusInternalServerError, ""
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"symbolon/internal/api/json"
+	"symbolon/internal/api/wire"
 	"symbolon/internal/demangle"
 	"symbolon/internal/symbolicate"
 )
@@ -21,9 +22,9 @@ type encoder struct {
 	excerpts *excerpts
 	timeout  time.Duration // the time limit of a download
 	to       io.Writer
-	txt      []byte   // a string of a frame
-	sent     extras   // of the frame that is being written
-	packages []string // names of modules, as JSON; "": not made yet
+	txt      []byte      // a string of a frame
+	sent     wire.Extras // of the frame that is being written
+	packages []string    // names of modules, as JSON; "": not made yet
 
 	first, end int // the frames of the stack trace that is being written
 }

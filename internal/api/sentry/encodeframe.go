@@ -6,36 +6,37 @@ import (
 	"strings"
 
 	"symbolon/internal/api/json"
+	"symbolon/internal/api/wire"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/sym"
 )
 
 // stack writes a stack trace whose frames begin at first.
-func (e *encoder) stack(s *stack, first int) {
-	e.first, e.end = first, s.end
+func (e *encoder) stack(s *wire.Stack, first int) {
+	e.first, e.end = first, s.End
 	e.Open('{')
-	if s.hasID {
-		e.Key("thread_id").Uint(s.threadID)
+	if s.HasID {
+		e.Key("thread_id").Uint(s.ThreadID)
 	}
-	if s.threadName.ok {
-		e.Key("thread_name").String(s.threadName.text)
+	if s.ThreadName.OK {
+		e.Key("thread_name").String(s.ThreadName.Text)
 	}
-	if s.requesting != unset {
-		e.Key("is_requesting").Bool(s.requesting == yes)
+	if s.Requesting != wire.Unset {
+		e.Key("is_requesting").Bool(s.Requesting == wire.Yes)
 	}
-	if len(s.registers) > 0 {
+	if len(s.Registers) > 0 {
 		e.Key("registers").Open('{')
-		for _, r := range s.registers {
+		for _, r := range s.Registers {
 			e.OpenString()
-			e.Buf = json.AppendEscaped(e.Buf, r.name)
+			e.Buf = json.AppendEscaped(e.Buf, r.Name)
 			e.CloseKey()
-			e.Hex(r.value)
+			e.Hex(r.Value)
 		}
 		e.Close('}')
 	}
 	e.Key("frames").Open('[')
-	for i := first; i < s.end && e.Spill(); i++ {
+	for i := first; i < s.End && e.Spill(); i++ {
 		e.frame(i)
 	}
 	e.Close(']')
@@ -73,7 +74,7 @@ func (e *encoder) status(i int) (status, []sym.Frame) {
 		return malformed, nil
 	case !known.Found:
 		return missing, nil
-	case e.frames[i].void || len(calls) == 0:
+	case e.Frames[i].Void || len(calls) == 0:
 		return missingSymbol, nil
 	}
 	if _, ok := e.res.Addr(i); !ok {
@@ -88,10 +89,10 @@ func (e *encoder) frame(i int) {
 	if e.Err != nil || e.isOmitted(i, st) {
 		return
 	}
-	e.record(e.frames[i], &e.sent)
+	e.Record(e.Frames[i], &e.sent)
 	if st != symbolicated {
 		e.echo(i, st)
-	} else if m := e.req.Frames[i].Module; e.modules[m].kind == ident.TypeDotnet {
+	} else if m := e.req.Frames[i].Module; e.Modules[m].Kind == ident.TypeDotnet {
 		e.method(i, &calls[0])
 	} else {
 		e.calls(i, calls)
@@ -102,13 +103,13 @@ func (e *encoder) frame(i int) {
 // symbol, or one without a module below _start, the outermost function.
 func (e *encoder) isOmitted(i int, st status) bool {
 	switch {
-	case e.frames[i].trust == trustScan && (st == missingSymbol || st == unknownImage):
+	case e.Frames[i].Trust == wire.TrustScan && (st == missingSymbol || st == unknownImage):
 		return true
 	case st != unknownImage || e.index(i) != e.end-e.first-1:
 		return false
 	}
 	inward := -1
-	if e.callerFirst {
+	if e.CallerFirst {
 		inward = 1
 	}
 	for k := i + inward; k >= e.first && k < e.end; k += inward {
@@ -116,7 +117,7 @@ func (e *encoder) isOmitted(i int, st status) bool {
 		if e.Err != nil {
 			return false
 		}
-		if e.frames[k].trust != trustScan || inner != missingSymbol && inner != unknownImage {
+		if e.Frames[k].Trust != wire.TrustScan || inner != missingSymbol && inner != unknownImage {
 			return e.isStart(k, inner, calls)
 		}
 	}
@@ -129,15 +130,15 @@ func (e *encoder) isStart(k int, st status, calls []sym.Frame) bool {
 		e.txt, _ = e.res.AppendRaw(e.txt[:0], e.req.Frames[k].Module, calls[len(calls)-1].Func)
 		return string(e.txt) == "_start"
 	}
-	var sent extras
-	e.record(e.frames[k], &sent)
-	return string(sent[fieldFunction]) == "_start"
+	var sent wire.Extras
+	e.Record(e.Frames[k], &sent)
+	return string(sent[wire.FieldFunction]) == "_start"
 }
 
 // index returns the number of a frame of the stack trace, counted from the
 // innermost one.
 func (e *encoder) index(i int) int {
-	if e.callerFirst {
+	if e.CallerFirst {
 		return e.end - 1 - i
 	}
 	return i - e.first
@@ -152,11 +153,11 @@ type address struct {
 
 // begin writes the members of a frame up to the name of its module.
 func (e *encoder) begin(i int, st status, at address) {
-	f := &e.frames[i]
+	f := &e.Frames[i]
 	e.Open('{')
 	e.Key("status").String(statusNames[st])
 	e.Key("original_index").Int(e.index(i))
-	e.field(fieldPlatform)
+	e.field(wire.FieldPlatform)
 	if at.relative {
 		e.Key("addr_mode")
 		e.OpenString()
@@ -164,14 +165,14 @@ func (e *encoder) begin(i int, st status, at address) {
 		e.CloseString()
 	}
 	e.Key("instruction_addr").Hex(at.addr)
-	if f.adjust != unset {
-		e.Key("adjust_instruction_addr").Bool(f.adjust == yes)
+	if f.Adjust != wire.Unset {
+		e.Key("adjust_instruction_addr").Bool(f.Adjust == wire.Yes)
 	}
-	e.field(fieldFunctionID)
+	e.field(wire.FieldFunctionID)
 	m := e.req.Frames[i].Module
 	if m < 0 {
-		e.field(fieldPackage)
-	} else if e.modules[m].codeFile.ok {
+		e.field(wire.FieldPackage)
+	} else if e.Modules[m].CodeFile.OK {
 		e.Key("package").Raw(e.label(m))
 	}
 }
@@ -179,30 +180,30 @@ func (e *encoder) begin(i int, st status, at address) {
 // label returns the name of a module as a JSON string.
 func (e *encoder) label(m int32) string {
 	if e.packages == nil {
-		e.packages = make([]string, len(e.modules))
+		e.packages = make([]string, len(e.Modules))
 	}
 	if e.packages[m] == "" {
-		e.packages[m] = string(json.AppendQuoted(nil, e.modules[m].codeFile.text))
+		e.packages[m] = string(json.AppendQuoted(nil, e.Modules[m].CodeFile.Text))
 	}
 	return e.packages[m]
 }
 
 // finish writes the last members of a frame.
 func (e *encoder) finish(i int) {
-	if t := e.frames[i].trust; t != trustNone {
-		e.Key("trust").String(trusts[t])
+	if t := e.Frames[i].Trust; t != wire.TrustNone {
+		e.Key("trust").String(wire.Trusts[t])
 	}
 	e.Close('}')
 }
 
 // field repeats a field of the request, if the frame has it.
-func (e *encoder) field(f field) {
+func (e *encoder) field(f wire.Field) {
 	content := e.sent[f]
 	if content == nil {
 		return
 	}
-	e.Key(fieldNames[f])
-	if f.isText() {
+	e.Key(wire.FieldNames[f])
+	if f.IsText() {
 		e.Bytes(content)
 	} else {
 		e.RawBytes(content)
@@ -212,16 +213,16 @@ func (e *encoder) field(f field) {
 // echo writes a frame without a symbol: the fields of the request, with a mangled
 // name demangled.
 func (e *encoder) echo(i int, st status) {
-	f := &e.frames[i]
-	e.begin(i, st, address{f.addr, f.rel, f.relative})
-	symbol, function := e.sent[fieldSymbol], e.sent[fieldFunction]
+	f := &e.Frames[i]
+	e.begin(i, st, address{f.Addr, f.Rel, f.Relative})
+	symbol, function := e.sent[wire.FieldSymbol], e.sent[wire.FieldFunction]
 	if (symbol == nil) != (function == nil) {
 		name := string(symbol) + string(function)
 		if text, mangled := e.readable(name); mangled {
-			e.sent[fieldSymbol], e.sent[fieldFunction] = []byte(name), []byte(text)
+			e.sent[wire.FieldSymbol], e.sent[wire.FieldFunction] = []byte(name), []byte(text)
 		}
 	}
-	for f := fieldLang; f < fieldCount; f++ {
+	for f := wire.FieldLang; f < wire.FieldCount; f++ {
 		e.field(f)
 	}
 	e.finish(i)
@@ -256,7 +257,7 @@ func (e *encoder) calls(i int, calls []sym.Frame) {
 			e.Buf = append(e.Buf, e.Buf[head:to]...)
 		}
 		at := k
-		if e.callerFirst {
+		if e.CallerFirst {
 			at = len(calls) - 1 - k
 		}
 		call := &calls[at]
@@ -283,14 +284,14 @@ func (e *encoder) calls(i int, calls []sym.Frame) {
 // members are those of the request.
 func (e *encoder) method(i int, call *sym.Frame) {
 	m := e.req.Frames[i].Module
-	e.begin(i, symbolicated, address{e.frames[i].addr, uint64(m), true})
+	e.begin(i, symbolicated, address{e.Frames[i].Addr, uint64(m), true})
 	e.lang(call)
-	e.field(fieldSymbol)
-	e.field(fieldSymAddr)
-	e.field(fieldFunction)
+	e.field(wire.FieldSymbol)
+	e.field(wire.FieldSymAddr)
+	e.field(wire.FieldFunction)
 	e.place(m, call)
-	e.field(fieldInApp)
-	e.field(fieldVars)
+	e.field(wire.FieldInApp)
+	e.field(wire.FieldVars)
 	e.finish(i)
 }
 
@@ -304,8 +305,8 @@ func (e *encoder) lang(call *sym.Frame) {
 // file, those of the request are repeated.
 func (e *encoder) place(m int32, call *sym.Frame) {
 	if call.File == 0 {
-		e.field(fieldFilename)
-		e.field(fieldAbsPath)
+		e.field(wire.FieldFilename)
+		e.field(wire.FieldAbsPath)
 		e.lineno(call.Line)
 		return
 	}

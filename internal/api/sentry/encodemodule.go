@@ -16,33 +16,33 @@ import (
 // module writes the outcome for a module. It may change until all of its stack
 // traces are written.
 func (e *encoder) module(m int32) {
-	sent, known := &e.modules[m], &e.known[m]
+	sent, known := &e.Modules[m], &e.known[m]
 	e.Open('{')
 	e.Key("debug_status").String(debugStatus(known))
 	e.Key("features")
 	e.features(known.Features, known.VCS)
-	e.Key("arch").String(archName(known.Arch, sent.kind))
-	e.Key("type").String(sent.kind.String())
-	if !sent.codeID.IsZero() {
-		e.Key("code_id").String(string(sent.codeID))
+	e.Key("arch").String(archName(known.Arch, sent.Kind))
+	e.Key("type").String(sent.Kind.String())
+	if !sent.CodeID.IsZero() {
+		e.Key("code_id").String(string(sent.CodeID))
 	}
-	if sent.codeFile.ok {
-		e.Key("code_file").String(sent.codeFile.text)
+	if sent.CodeFile.OK {
+		e.Key("code_file").String(sent.CodeFile.Text)
 	}
-	if sent.hasDebug {
-		e.Key("debug_id").String(sent.debugID.String())
+	if sent.HasDebug {
+		e.Key("debug_id").String(sent.DebugID.String())
 	}
-	if sent.debugFile.ok {
-		e.Key("debug_file").String(sent.debugFile.text)
+	if sent.DebugFile.OK {
+		e.Key("debug_file").String(sent.DebugFile.Text)
 	}
-	if sent.checksum.ok {
-		e.Key("debug_checksum").String(sent.checksum.text)
+	if sent.Checksum.OK {
+		e.Key("debug_checksum").String(sent.Checksum.Text)
 	}
-	e.Key("image_addr").Hex(sent.addr)
-	if sent.hasSize {
-		e.Key("image_size").Uint(sent.size)
+	e.Key("image_addr").Hex(sent.Addr)
+	if sent.HasSize {
+		e.Key("image_size").Uint(sent.Size)
 	}
-	if e.listing {
+	if e.Listing {
 		e.candidates(m)
 	}
 	e.Close('}')

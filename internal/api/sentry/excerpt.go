@@ -11,7 +11,7 @@ import (
 // findSources finds the source files of the frames from one up to another, and
 // fetches those with a link.
 func (d *Door) findSources(ctx context.Context, e *encoder, from, to int) {
-	if !e.context {
+	if !e.Context {
 		return
 	}
 	x := e.excerpts

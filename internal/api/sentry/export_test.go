@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"symbolon/internal/api/wire"
 	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
@@ -77,26 +78,27 @@ func (ended) Release() {}
 
 // Ask decodes a body into the request to the engine.
 func Ask(body io.Reader, cfg Config) (*symbolicate.Request, error) {
-	q, err := decode(body, cfg.Defaults())
+	q, err := wire.Decode(body, cfg.Defaults().limits())
 	if err != nil {
 		return nil, err
 	}
-	return q.query(), nil
+	return (&request{Request: q}).query(), nil
 }
 
 // Allows reports whether a URL may be fetched with these patterns.
 func Allows(enabled bool, origins []string, address string) bool {
-	return (&scraping{enabled: enabled, origins: origins}).allows(address)
+	return allows(&wire.Scraping{Enabled: enabled, Origins: origins}, address)
 }
 
 var testNames names
 
 // Encode encodes the answer to a request.
 func Encode(body io.Reader, run Run, to io.Writer) error {
-	q, err := decode(body, Config{}.Defaults())
+	decoded, err := wire.Decode(body, Config{}.Defaults().limits())
 	if err != nil {
 		return err
 	}
+	q := &request{Request: decoded}
 	req := q.query()
 	known, look, err := run(context.Background(), req)
 	if err != nil {

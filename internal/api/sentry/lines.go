@@ -58,9 +58,9 @@ func newLines(ctx context.Context, d *Door, q *request, w http.ResponseWriter) *
 	out := &lineWriter{to: w}
 	l := &lines{encoder: d.newEncoder(q, out), door: d, ctx: ctx, w: w, out: out, sent: d.deps.Now(), seed: maphash.MakeSeed()}
 	l.excerpts.waits = l.flush
-	l.waiting, l.users = make([]int32, len(l.stacks)), make([][]int32, len(l.modules))
-	for s := range l.stacks {
-		for i := l.firstFrame(s); i < l.stacks[s].end; i++ {
+	l.waiting, l.users = make([]int32, len(l.Stacks)), make([][]int32, len(l.Modules))
+	for s := range l.Stacks {
+		for i := l.firstFrame(s); i < l.Stacks[s].End; i++ {
 			m := l.req.Frames[i].Module
 			if m < 0 {
 				continue
@@ -82,7 +82,7 @@ func (l *lines) firstFrame(s int) int {
 	if s == 0 {
 		return 0
 	}
-	return l.stacks[s-1].end
+	return l.Stacks[s-1].End
 }
 
 // decided writes the stack traces that wait for no other modules, and then the
@@ -136,12 +136,12 @@ func (l *lines) writeStacks(ready []int32) {
 		for n < len(ready) && ready[n] == ready[n-1]+1 {
 			n++
 		}
-		from, to := l.firstFrame(int(ready[0])), l.stacks[ready[n-1]].end
+		from, to := l.firstFrame(int(ready[0])), l.Stacks[ready[n-1]].End
 		l.res.Open(from, to)
 		l.door.findSources(l.ctx, l.encoder, from, to)
 		for _, s := range ready[:n] {
 			l.beginLine("stacktrace", int(s))
-			l.stack(&l.stacks[s], l.firstFrame(int(s)))
+			l.stack(&l.Stacks[s], l.firstFrame(int(s)))
 			if l.Err != nil {
 				return
 			}
@@ -206,8 +206,8 @@ func (l *lines) finish(status, message string) bool {
 	if message != "" {
 		last.Key("message").String(message)
 	}
-	if l.hasSignal {
-		last.Key("signal").Uint(uint64(l.signal))
+	if l.HasSignal {
+		last.Key("signal").Uint(uint64(l.Signal))
 	}
 	last.Close('}')
 	last.EndLine()

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"symbolon/internal/api/wire"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/symbolicate"
@@ -14,56 +15,56 @@ import (
 // frame.
 func (q *request) query() *symbolicate.Request {
 	req := &symbolicate.Request{
-		Modules: make([]ident.Module, len(q.modules)),
-		Bases:   make([]uint64, len(q.modules)),
-		Frames:  make([]symbolicate.Frame, len(q.frames)),
+		Modules: make([]ident.Module, len(q.Modules)),
+		Bases:   make([]uint64, len(q.Modules)),
+		Frames:  make([]symbolicate.Frame, len(q.Frames)),
 		Purpose: locate.Debug,
-		Sources: q.context,
+		Sources: q.Context,
 	}
-	for i := range q.modules {
-		m := &q.modules[i]
+	for i := range q.Modules {
+		m := &q.Modules[i]
 		req.Modules[i] = ident.Module{
-			Type: m.kind, CodeFile: m.codeFile.text, CodeID: m.codeID,
-			DebugFile: m.debugFile.text, DebugID: m.debugID, DebugChecksum: m.checksum.text,
+			Type: m.Kind, CodeFile: m.CodeFile.Text, CodeID: m.CodeID,
+			DebugFile: m.DebugFile.Text, DebugID: m.DebugID, DebugChecksum: m.Checksum.Text,
 		}
-		req.Bases[i] = m.base()
+		req.Bases[i] = baseOf(m)
 	}
 	images := q.images()
 	first := 0
-	for s := range q.stacks {
-		st := &q.stacks[s]
-		for i := first; i < st.end; i++ {
+	for s := range q.Stacks {
+		st := &q.Stacks[s]
+		for i := first; i < st.End; i++ {
 			index := i - first
-			if q.callerFirst {
-				index = st.end - 1 - i
+			if q.CallerFirst {
+				index = st.End - 1 - i
 			}
-			req.Frames[i] = q.locate(images, i, q.step(st, index, &q.frames[i]))
+			req.Frames[i] = q.locate(images, i, q.step(st, index, &q.Frames[i]))
 		}
-		first = st.end
+		first = st.End
 	}
 	return req
 }
 
-// base returns the load address of a module, 0 for .NET, whose frames have a method
+// baseOf returns the load address of a module, 0 for .NET, whose frames have a method
 // and an offset in it.
-func (m *module) base() uint64 {
-	if m.kind == ident.TypeDotnet {
+func baseOf(m *wire.Module) uint64 {
+	if m.Kind == ident.TypeDotnet {
 		return 0
 	}
-	return m.addr
+	return m.Addr
 }
 
 // images returns the modules in the order of their load addresses. A module without
 // a size ends where the next one begins; the last one is not limited.
 func (q *request) images() []int32 {
-	order := make([]int32, len(q.modules))
+	order := make([]int32, len(q.Modules))
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(q.modules[a].addr, q.modules[b].addr) })
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(q.Modules[a].Addr, q.Modules[b].Addr) })
 	for i := 0; i+1 < len(order); i++ {
-		if m := &q.modules[order[i]]; m.size == 0 {
-			m.size, m.hasSize = q.modules[order[i+1]].addr-m.addr, true
+		if m := &q.Modules[order[i]]; m.Size == 0 {
+			m.Size, m.HasSize = q.Modules[order[i+1]].Addr-m.Addr, true
 		}
 	}
 	return order
@@ -73,7 +74,7 @@ func (q *request) images() []int32 {
 // to it, except for a return address: its call is the last instruction.
 func (q *request) find(images []int32, addr uint64, step symbolicate.Step) int32 {
 	n, _ := slices.BinarySearchFunc(images, addr, func(m int32, addr uint64) int {
-		if q.modules[m].addr <= addr {
+		if q.Modules[m].Addr <= addr {
 			return -1
 		}
 		return 1
@@ -81,8 +82,8 @@ func (q *request) find(images []int32, addr uint64, step symbolicate.Step) int32
 	if n == 0 {
 		return -1
 	}
-	m := &q.modules[images[n-1]]
-	if offset := addr - m.addr; m.size == 0 || offset < m.size || offset == m.size && step == symbolicate.Before {
+	m := &q.Modules[images[n-1]]
+	if offset := addr - m.Addr; m.Size == 0 || offset < m.Size || offset == m.Size && step == symbolicate.Before {
 		return images[n-1]
 	}
 	return -1
@@ -91,29 +92,29 @@ func (q *request) find(images []int32, addr uint64, step symbolicate.Step) int32
 // locate returns the module and the address of frame i. If the address is not in
 // the module, the module is still looked up.
 func (q *request) locate(images []int32, i int, step symbolicate.Step) symbolicate.Frame {
-	f := &q.frames[i]
+	f := &q.Frames[i]
 	var m int32
 	switch {
-	case !f.relative:
-		m = q.find(images, f.addr, step)
-	case f.rel < uint64(len(q.modules)):
-		m = int32(f.rel)
+	case !f.Relative:
+		m = q.find(images, f.Addr, step)
+	case f.Rel < uint64(len(q.Modules)):
+		m = int32(f.Rel)
 	default:
 		m = -1
 	}
 	if m < 0 {
 		return symbolicate.Frame{Module: -1}
 	}
-	mod := &q.modules[m]
-	out := symbolicate.Frame{Module: m, Step: symbolicate.Exact, Addr: f.addr}
+	mod := &q.Modules[m]
+	out := symbolicate.Frame{Module: m, Step: symbolicate.Exact, Addr: f.Addr}
 	switch {
-	case mod.kind == ident.TypeDotnet:
-		out.Addr, f.void = q.method(f)
-	case mod.addr == 0:
-		f.void = !f.relative
-	case f.relative:
-		addr, carry := bits.Add64(mod.addr, f.addr, 0)
-		out.Step, out.Addr, f.void = step, addr, carry != 0
+	case mod.Kind == ident.TypeDotnet:
+		out.Addr, f.Void = q.method(f)
+	case mod.Addr == 0:
+		f.Void = !f.Relative
+	case f.Relative:
+		addr, carry := bits.Add64(mod.Addr, f.Addr, 0)
+		out.Step, out.Addr, f.Void = step, addr, carry != 0
 	default:
 		out.Step = step
 	}
@@ -126,14 +127,14 @@ const methodTable = 0x06
 
 // method returns the address of a .NET frame: the token of the method, and the
 // offset of the instruction in it.
-func (q *request) method(f *frame) (addr uint64, void bool) {
-	var x extras
-	q.record(*f, &x)
-	id, ok := x.functionID()
-	if !ok || id>>24 != 0 || f.addr>>32 != 0 {
+func (q *request) method(f *wire.Frame) (addr uint64, void bool) {
+	var x wire.Extras
+	q.Record(*f, &x)
+	id, ok := x.FunctionID()
+	if !ok || id>>24 != 0 || f.Addr>>32 != 0 {
 		return 0, true
 	}
-	return (methodTable<<24|uint64(id))<<32 | f.addr, false
+	return (methodTable<<24|uint64(id))<<32 | f.Addr, false
 }
 
 // Signals that the running instruction causes: the first address of the stack trace
@@ -147,15 +148,15 @@ const (
 // step returns the step from the address of a frame to the one that is looked up:
 // a return address belongs to the call before it. index counts from the innermost
 // frame.
-func (q *request) step(st *stack, index int, f *frame) symbolicate.Step {
+func (q *request) step(st *wire.Stack, index int, f *wire.Frame) symbolicate.Step {
 	switch {
-	case f.adjust == no:
+	case f.Adjust == wire.No:
 		return symbolicate.Aligned
-	case f.adjust == yes || st.adjusts || index > 0:
+	case f.Adjust == wire.Yes || st.Adjusts || index > 0:
 		return symbolicate.Before
 	}
-	if q.hasSignal && (q.signal == sigill || q.signal == sigbus || q.signal == sigsegv) {
-		if pc, ok := st.instruction(); ok && pc != f.addr {
+	if q.HasSignal && (q.Signal == sigill || q.Signal == sigbus || q.Signal == sigsegv) {
+		if pc, ok := instruction(st); ok && pc != f.Addr {
 			return symbolicate.Before
 		}
 	}
@@ -164,11 +165,11 @@ func (q *request) step(st *stack, index int, f *frame) symbolicate.Step {
 
 // instruction returns the value of the program counter, under its name on any
 // machine.
-func (st *stack) instruction() (pc uint64, ok bool) {
+func instruction(st *wire.Stack) (pc uint64, ok bool) {
 	for _, name := range [...]string{"rip", "eip", "pc", "srr0"} {
-		i, found := slices.BinarySearchFunc(st.registers, name, func(r register, name string) int { return cmp.Compare(r.name, name) })
+		i, found := slices.BinarySearchFunc(st.Registers, name, func(r wire.Register, name string) int { return cmp.Compare(r.Name, name) })
 		if found {
-			return st.registers[i].value, true
+			return st.Registers[i].Value, true
 		}
 	}
 	return 0, false

@@ -5,25 +5,21 @@ import (
 	"net/url"
 	"strings"
 
+	"symbolon/internal/api/wire"
 	"symbolon/internal/demangle"
 )
 
-// defaultScraping is the scraping of requests without one.
-func defaultScraping() scraping {
-	return scraping{enabled: true, origins: []string{"*"}, verify: true}
-}
-
 // allows reports whether a URL may be fetched: scraping is enabled, and a pattern
 // matches.
-func (s *scraping) allows(address string) bool {
-	if !s.enabled {
+func allows(s *wire.Scraping, address string) bool {
+	if !s.Enabled {
 		return false
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return false
 	}
-	for _, pattern := range s.origins {
+	for _, pattern := range s.Origins {
 		if pattern == "*" || pattern == address || matches(pattern, u) {
 			return true
 		}

@@ -89,7 +89,7 @@ func (d *Door) fetch(ctx context.Context, q *request, x *excerpts) {
 	x.seen = len(x.order)
 	waits := x.waits
 	for _, l := range rest {
-		if !q.scraping.allows(l.url) || x.asked == maxLinks || d.deps.Fetch == nil {
+		if !allows(&q.Scraping, l.url) || x.asked == maxLinks || d.deps.Fetch == nil {
 			continue
 		}
 		x.asked++

@@ -10,6 +10,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/jobs"
+	"symbolon/internal/api/wire"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/metric"
@@ -35,14 +36,14 @@ func unserved(w http.ResponseWriter, r *http.Request) {
 }
 
 // timeoutOf returns the time that a client waits for the answer.
-func timeoutOf(query url.Values) (timeout time.Duration, refused *refusal) {
+func timeoutOf(query url.Values) (timeout time.Duration, refused *wire.Refusal) {
 	text, ok := query["timeout"]
 	if !ok {
 		return jobs.Longest, nil
 	}
 	seconds, err := strconv.ParseUint(text[0], 10, 64)
 	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, "timeout: must be a number of seconds"}
+		return 0, wire.Refuse(http.StatusBadRequest, "timeout: must be a number of seconds")
 	}
 	return time.Duration(min(seconds, uint64(jobs.Longest/time.Second))) * time.Second, nil
 }
@@ -55,16 +56,16 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	timeout, refused := timeoutOf(query)
 	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
-		refused = &refusal{http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json"}
+		refused = wire.Refuse(http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json")
 	}
 	if refused != nil {
-		fail(w, r, refused.status, refused.detail)
+		fail(w, r, refused.Status, refused.Detail)
 		return
 	}
 	scope, err := client.scope(query.Get("scope"))
-	var q *request
+	q := &request{scope: scope}
 	if err == nil {
-		q, err = decode(r.Body, d.cfg)
+		q.Request, err = wire.Decode(r.Body, d.cfg.limits())
 	}
 	if err == nil {
 		err = d.admit(q, client)
@@ -74,22 +75,21 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, status, title)
 		return
 	}
-	cost := q.lookupCost(d.deps.Sources)
+	cost := q.LookupCost(d.deps.Sources)
 	if cost > jobs.MostWeight {
 		fail(w, r, http.StatusRequestEntityTooLarge, "too many modules for so many sources; use several requests")
 		return
 	}
-	q.scope = scope
 	search := Search{Scope: scope, Only: client.sources()}
-	if q.hasSources {
-		search.Named = append([]source.Config{}, q.sources...)
+	if q.HasSources {
+		search.Named = append([]source.Config{}, q.Sources...)
 	}
 	begin, err := d.engine(search)
 	if err != nil {
 		d.refuseSources(w, r, err)
 		return
 	}
-	j := d.jobs.Begin(scope, q.footprint()+cost)
+	j := d.jobs.Begin(scope, q.Footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.busy(w, r, "maximum number of concurrent requests reached")
@@ -129,7 +129,7 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 	}
 	timeout, refused := timeoutOf(r.URL.Query())
 	if refused != nil {
-		fail(w, r, refused.status, refused.detail)
+		fail(w, r, refused.Status, refused.Detail)
 		return
 	}
 	id, ok := ident.ParseUUID(r.PathValue("rest"))

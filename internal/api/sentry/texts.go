@@ -31,9 +31,9 @@ type text struct {
 // fetchLink returns the source file at a URL, fetched now or cached for the same
 // scope and headers.
 func (d *Door) fetchLink(ctx context.Context, q *request, address string) ([]byte, *fault.Error) {
-	parts := []string{"text", q.scope, address, strconv.FormatBool(q.scraping.verify)}
-	for _, name := range slices.Sorted(maps.Keys(q.scraping.headers)) {
-		parts = append(parts, name, q.scraping.headers[name].Reveal())
+	parts := []string{"text", q.scope, address, strconv.FormatBool(q.Scraping.Verify)}
+	for _, name := range slices.Sorted(maps.Keys(q.Scraping.Headers)) {
+		parts = append(parts, name, q.Scraping.Headers[name].Reveal())
 	}
 	key := cache.KeyOf(parts...)
 	if ref, ok := d.texts.Get(key); ok {
@@ -57,7 +57,7 @@ func (d *Door) fetchLink(ctx context.Context, q *request, address string) ([]byt
 }
 
 func (d *Door) receive(ctx context.Context, q *request, address string) ([]byte, *fault.Error) {
-	text, err := d.deps.Fetch(ctx, address, q.scraping.headers, q.scraping.verify)
+	text, err := d.deps.Fetch(ctx, address, q.Scraping.Headers, q.Scraping.Verify)
 	switch {
 	case err != nil:
 		return nil, fault.Of(err)

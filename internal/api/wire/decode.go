@@ -1,4 +1,4 @@
-package sentry
+package wire
 
 import (
 	"encoding"
@@ -22,19 +22,25 @@ const (
 	maxSources     = 200
 )
 
-// decode reads and checks the body of a request. The error is a *refusal or
+// Limits bound a request. -1: no limit.
+type Limits struct {
+	Frames  int // also of stack traces
+	Modules int
+}
+
+// Decode reads and checks the body of a request. The error is a *refusal or
 // an *api.BodyError. As in Symbolicator, bytes after the request are not read.
-func decode(body io.Reader, cfg Config) (*request, error) {
+func Decode(body io.Reader, limits Limits) (*Request, error) {
 	in := json.NewDecoder(body)
 	defer in.Release()
 	in.MaxString, in.Unique = maxString, true
-	d := &decoder{Decoder: in, cfg: cfg, q: &request{context: true, scraping: defaultScraping()}}
+	d := &decoder{Decoder: in, limits: limits, q: &Request{Context: true, Scraping: defaultScraping()}}
 	if in.HasBOM {
 		in.Fail(json.ErrSyntax)
 	}
 	d.object("the request", requestMembers)
 	var unread *api.BodyError
-	var refused *refusal
+	var refused *Refusal
 	var twice *json.DuplicateError
 	switch err := in.Err; {
 	case err == nil:
@@ -44,11 +50,11 @@ func decode(body io.Reader, cfg Config) (*request, error) {
 	case errors.As(err, &refused):
 		return nil, refused
 	case errors.As(err, &twice):
-		return nil, &refusal{http.StatusUnprocessableEntity, twice.Name + ": must occur only once"}
+		return nil, Refuse(http.StatusUnprocessableEntity, twice.Name+": must occur only once")
 	case errors.Is(err, json.ErrDepth):
-		return nil, &refusal{http.StatusBadRequest, "the body is " + err.Error()}
+		return nil, Refuse(http.StatusBadRequest, "the body is "+err.Error())
 	}
-	return nil, &refusal{http.StatusBadRequest, "the body is not JSON"}
+	return nil, Refuse(http.StatusBadRequest, "the body is not JSON")
 }
 
 var requestMembers = json.NewTable([]json.Member[*decoder]{
@@ -63,7 +69,7 @@ var requestMembers = json.NewTable([]json.Member[*decoder]{
 
 func (d *decoder) readSignal(name string) {
 	v, ok := d.unsigned(name, 32)
-	d.q.signal, d.q.hasSignal = uint32(v), ok
+	d.q.Signal, d.q.HasSignal = uint32(v), ok
 }
 
 // readSources decodes the sources with encoding/json, so that the fields are
@@ -80,12 +86,12 @@ func (d *decoder) readSources(name string) {
 	if d.Err != nil {
 		return
 	}
-	d.q.hasSources = true
+	d.q.HasSources = true
 	if len(text) > maxSourceBytes {
-		d.Fail(&refusal{http.StatusRequestEntityTooLarge, "the sources of a request must be at most 256 KiB"})
+		d.Fail(Refuse(http.StatusRequestEntityTooLarge, "the sources of a request must be at most 256 KiB"))
 		return
 	}
-	if err := stdjson.Unmarshal(text, &d.q.sources); err != nil {
+	if err := stdjson.Unmarshal(text, &d.q.Sources); err != nil {
 		var kind *stdjson.UnmarshalTypeError
 		if errors.As(err, &kind) {
 			d.invalid(strings.TrimSuffix("sources."+kind.Field, "."), jsonType(kind.Type))
@@ -94,15 +100,15 @@ func (d *decoder) readSources(name string) {
 		}
 		return
 	}
-	if len(d.q.sources) > maxSources {
-		d.Fail(&refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may name %d sources", maxSources)})
+	if len(d.q.Sources) > maxSources {
+		d.Fail(Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may name %d sources", maxSources)))
 		return
 	}
-	for i := range d.q.sources {
-		d.q.sources[i], _ = d.q.sources[i].Lenient() // as Symbolicator is
-		if err := d.q.sources[i].Validate(); err != nil {
+	for i := range d.q.Sources {
+		d.q.Sources[i], _ = d.q.Sources[i].Lenient() // as Symbolicator is
+		if err := d.q.Sources[i].Validate(); err != nil {
 			first, _, _ := strings.Cut(err.Error(), "\n")
-			d.Fail(&refusal{http.StatusUnprocessableEntity, "sources: " + first})
+			d.Fail(Refuse(http.StatusUnprocessableEntity, "sources: "+first))
 			return
 		}
 	}
@@ -125,8 +131,8 @@ func jsonType(t reflect.Type) string {
 }
 
 var optionMembers = json.NewTable([]json.Member[*decoder]{
-	{Name: "dif_candidates", Read: func(d *decoder, name string) { d.q.listing = d.bool(name) }},
-	{Name: "apply_source_context", Read: func(d *decoder, name string) { d.q.context = d.bool(name) }},
+	{Name: "dif_candidates", Read: func(d *decoder, name string) { d.q.Listing = d.bool(name) }},
+	{Name: "apply_source_context", Read: func(d *decoder, name string) { d.q.Context = d.bool(name) }},
 	{Name: "extract_variables", Read: func(d *decoder, name string) { d.bool(name) }},
 	{Name: "frame_order", Read: (*decoder).readFrameOrder},
 })
@@ -144,23 +150,23 @@ func (d *decoder) readFrameOrder(name string) {
 	switch string(d.Text) {
 	case "callee_first":
 	case "caller_first":
-		d.q.callerFirst = true
+		d.q.CallerFirst = true
 	default:
 		d.invalid(name, "callee_first or caller_first")
 	}
 }
 
 var scrapingMembers = json.NewTable([]json.Member[*decoder]{
-	{Name: "enabled", Required: true, Read: func(d *decoder, name string) { d.q.scraping.enabled = d.bool(name) }},
-	{Name: "allowed_origins", Required: true, Read: func(d *decoder, name string) { d.q.scraping.origins = d.texts(name) }},
-	{Name: "headers", Required: true, Read: func(d *decoder, name string) { d.q.scraping.headers = d.headers(name) }},
-	{Name: "verify_ssl", Read: func(d *decoder, name string) { d.q.scraping.verify = d.bool(name) }},
+	{Name: "enabled", Required: true, Read: func(d *decoder, name string) { d.q.Scraping.Enabled = d.bool(name) }},
+	{Name: "allowed_origins", Required: true, Read: func(d *decoder, name string) { d.q.Scraping.Origins = d.texts(name) }},
+	{Name: "headers", Required: true, Read: func(d *decoder, name string) { d.q.Scraping.Headers = d.headers(name) }},
+	{Name: "verify_ssl", Read: func(d *decoder, name string) { d.q.Scraping.Verify = d.bool(name) }},
 })
 
 // readScraping reads the permissions to fetch source files.
 func (d *decoder) readScraping(name string) {
 	if !d.null() {
-		d.q.scraping = scraping{verify: true}
+		d.q.Scraping = Scraping{Verify: true}
 		d.object(name, scrapingMembers)
 	}
 }

@@ -1,4 +1,4 @@
-package sentry
+package wire
 
 import (
 	"bytes"
@@ -10,35 +10,38 @@ import (
 	"symbolon/internal/metric"
 )
 
-// A refusal is the status and the text that a client gets for a request that is
+// A Refusal is the status and the text that a client gets for a request that is
 // not served.
-type refusal struct {
-	status int
-	detail string
+type Refusal struct {
+	Status int
+	Detail string
 }
 
-func (r *refusal) Error() string { return r.detail }
+// Refuse returns a Refusal.
+func Refuse(status int, detail string) *Refusal { return &Refusal{Status: status, Detail: detail} }
+
+func (r *Refusal) Error() string { return r.Detail }
 
 // decoder reads a request. The first value that does not fit ends it.
 type decoder struct {
 	*json.Decoder
-	cfg     Config
-	q       *request
-	stack   stack // that is being read, as are the frame and the module
-	frame   frame
-	module  module
+	limits  Limits
+	q       *Request
+	stack   Stack // that is being read, as are the frame and the module
+	frame   Frame
+	module  Module
 	scratch []byte
 }
 
 // invalid ends the reading because of a value.
 func (d *decoder) invalid(name, want string) {
-	d.Fail(&refusal{http.StatusUnprocessableEntity, fmt.Sprintf("%s: must be %s", name, want)})
+	d.Fail(Refuse(http.StatusUnprocessableEntity, fmt.Sprintf("%s: must be %s", name, want)))
 }
 
 // tooMany ends the reading because of a limit.
 func (d *decoder) tooMany(things string, limit int) {
 	metric.Refused.Add(1, things)
-	d.Fail(&refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may have %d %s", limit, things)})
+	d.Fail(Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may have %d %s", limit, things)))
 }
 
 // object reads the object that must follow.
@@ -92,11 +95,11 @@ func (d *decoder) text(name string) bool {
 }
 
 // optional reads a string or null.
-func (d *decoder) optional(name string) optional {
+func (d *decoder) optional(name string) Optional {
 	if d.null() || !d.text(name) {
-		return optional{}
+		return Optional{}
 	}
-	return optional{string(d.Text), true}
+	return Optional{string(d.Text), true}
 }
 
 // bool reads true or false.
@@ -111,14 +114,14 @@ func (d *decoder) bool(name string) bool {
 }
 
 // triState reads true, false or null.
-func (d *decoder) triState(name string) triState {
+func (d *decoder) triState(name string) TriState {
 	switch {
 	case d.null():
-		return unset
+		return Unset
 	case d.bool(name):
-		return yes
+		return Yes
 	}
-	return no
+	return No
 }
 
 // unsigned reads an unsigned number of at most this many bits, or null.

@@ -1,4 +1,4 @@
-package sentry
+package wire
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func (d *decoder) readStacks(name string) {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if limit := d.cfg.MaxFrames; limit >= 0 && n > limit {
+		if limit := d.limits.Frames; limit >= 0 && n > limit {
 			d.tooMany("stacks", limit)
 			return
 		}
@@ -25,35 +25,35 @@ func (d *decoder) readStacks(name string) {
 
 var stackMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "frames", Required: true, Read: (*decoder).readFrames},
-	{Name: "registers", Read: func(d *decoder, name string) { d.stack.registers = d.registers(name) }},
-	{Name: "thread_id", Read: func(d *decoder, name string) { d.stack.threadID, d.stack.hasID = d.unsigned(name, 64) }},
-	{Name: "thread_name", Read: func(d *decoder, name string) { d.stack.threadName = d.optional(name) }},
-	{Name: "is_requesting", Read: func(d *decoder, name string) { d.stack.requesting = d.triState(name) }},
+	{Name: "registers", Read: func(d *decoder, name string) { d.stack.Registers = d.registers(name) }},
+	{Name: "thread_id", Read: func(d *decoder, name string) { d.stack.ThreadID, d.stack.HasID = d.unsigned(name, 64) }},
+	{Name: "thread_name", Read: func(d *decoder, name string) { d.stack.ThreadName = d.optional(name) }},
+	{Name: "is_requesting", Read: func(d *decoder, name string) { d.stack.Requesting = d.triState(name) }},
 })
 
 func (d *decoder) readStack() {
-	first := len(d.q.frames)
-	d.stack = stack{}
+	first := len(d.q.Frames)
+	d.stack = Stack{}
 	d.object("a stack trace", stackMembers)
-	d.stack.adjusts = slices.ContainsFunc(d.q.frames[first:], func(f frame) bool { return f.adjust != unset })
-	d.stack.end = len(d.q.frames)
-	d.q.stacks = append(d.q.stacks, d.stack)
+	d.stack.Adjusts = slices.ContainsFunc(d.q.Frames[first:], func(f Frame) bool { return f.Adjust != Unset })
+	d.stack.End = len(d.q.Frames)
+	d.q.Stacks = append(d.q.Stacks, d.stack)
 }
 
 // registers reads an object of registers. Of several with the same name the last
 // one counts.
-func (d *decoder) registers(name string) []register {
+func (d *decoder) registers(name string) []Register {
 	if !d.enter(name, '{') {
 		return nil
 	}
-	var out []register
+	var out []Register
 	for n := 0; d.Next(&n); {
 		key := string(d.Key())
-		out = append(out, register{key, d.address(name)})
+		out = append(out, Register{key, d.address(name)})
 	}
 	slices.Reverse(out)
-	slices.SortStableFunc(out, func(a, b register) int { return cmp.Compare(a.name, b.name) })
-	return slices.CompactFunc(out, func(a, b register) bool { return a.name == b.name })
+	slices.SortStableFunc(out, func(a, b Register) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b Register) bool { return a.Name == b.Name })
 }
 
 func (d *decoder) readFrames(name string) {
@@ -61,7 +61,7 @@ func (d *decoder) readFrames(name string) {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if limit := d.cfg.MaxFrames; limit >= 0 && len(d.q.frames) >= limit {
+		if limit := d.limits.Frames; limit >= 0 && len(d.q.Frames) >= limit {
 			d.tooMany("frames", limit)
 			return
 		}
@@ -72,26 +72,26 @@ func (d *decoder) readFrames(name string) {
 // frameMembers begins with the members that most frames have.
 var frameMembers = func() *json.Table[*decoder] {
 	table := []json.Member[*decoder]{
-		{Name: "instruction_addr", Required: true, Read: func(d *decoder, name string) { d.frame.addr = d.address(name) }},
-		{Name: "addr_mode", Read: func(d *decoder, name string) { d.frame.rel, d.frame.relative = d.addrMode(name) }},
-		{Name: "adjust_instruction_addr", Read: func(d *decoder, name string) { d.frame.adjust = d.triState(name) }},
-		{Name: "trust", Read: func(d *decoder, name string) { d.frame.trust = d.trust(name) }},
+		{Name: "instruction_addr", Required: true, Read: func(d *decoder, name string) { d.frame.Addr = d.address(name) }},
+		{Name: "addr_mode", Read: func(d *decoder, name string) { d.frame.Rel, d.frame.Relative = d.addrMode(name) }},
+		{Name: "adjust_instruction_addr", Read: func(d *decoder, name string) { d.frame.Adjust = d.triState(name) }},
+		{Name: "trust", Read: func(d *decoder, name string) { d.frame.Trust = d.trust(name) }},
 	}
-	for f := fieldEnd + 1; f < fieldCount; f++ {
-		table = append(table, json.Member[*decoder]{Name: fieldNames[f], Read: func(d *decoder, name string) { d.readExtra(f, name) }})
+	for f := fieldEnd + 1; f < FieldCount; f++ {
+		table = append(table, json.Member[*decoder]{Name: FieldNames[f], Read: func(d *decoder, name string) { d.readExtra(f, name) }})
 	}
 	return json.NewTable(table)
 }()
 
 func (d *decoder) readFrame() {
 	at := len(d.q.extras)
-	d.frame = frame{}
+	d.frame = Frame{}
 	d.object("a frame", frameMembers)
 	if len(d.q.extras) > at {
 		d.q.extras = append(d.q.extras, byte(fieldEnd))
 		d.frame.extra = uint32(at) + 1
 	}
-	d.q.frames = append(d.q.frames, d.frame)
+	d.q.Frames = append(d.q.Frames, d.frame)
 }
 
 // addrMode reads the index of the module that an address is relative to, if it
@@ -109,24 +109,24 @@ func (d *decoder) addrMode(name string) (index uint64, relative bool) {
 	return v, true
 }
 
-func (d *decoder) trust(name string) trust {
+func (d *decoder) trust(name string) Trust {
 	if !d.text(name) {
-		return trustNone
+		return TrustNone
 	}
-	for t, known := range trusts {
+	for t, known := range Trusts {
 		if known == string(d.Text) {
-			return trust(t)
+			return Trust(t)
 		}
 	}
 	d.invalid(name, "none, scan, cfiscan, fp, cfi, prewalked or context")
-	return trustNone
+	return TrustNone
 }
 
 // readExtra reads one of the rarer fields of a frame into its record.
-func (d *decoder) readExtra(f field, name string) {
+func (d *decoder) readExtra(f Field, name string) {
 	out := d.scratch[:0]
 	switch f {
-	case fieldFunctionID, fieldSymAddr:
+	case FieldFunctionID, FieldSymAddr:
 		if d.null() {
 			return
 		}
@@ -137,17 +137,17 @@ func (d *decoder) readExtra(f field, name string) {
 			return
 		}
 		out = strconv.AppendUint(out, v, 10)
-	case fieldInApp:
+	case FieldInApp:
 		v := d.triState(name)
-		if v == unset {
+		if v == Unset {
 			return
 		}
-		out = strconv.AppendBool(out, v == yes)
+		out = strconv.AppendBool(out, v == Yes)
 	case fieldPreContext, fieldPostContext:
 		if out = d.appendLines(out, name); len(out) == 0 {
 			return
 		}
-	case fieldVars:
+	case FieldVars:
 		if d.null() {
 			return
 		}
@@ -193,30 +193,30 @@ func (d *decoder) readModules(name string) {
 		return
 	}
 	for n := 0; d.Next(&n); {
-		if limit := d.cfg.MaxModules; limit >= 0 && n > limit {
+		if limit := d.limits.Modules; limit >= 0 && n > limit {
 			d.tooMany("modules", limit)
 			return
 		}
-		d.module = module{}
+		d.module = Module{}
 		d.object("a module", moduleMembers)
-		d.q.modules = append(d.q.modules, d.module)
+		d.q.Modules = append(d.q.Modules, d.module)
 	}
 }
 
 var moduleMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "type", Required: true, Read: func(d *decoder, name string) {
 		if d.text(name) {
-			d.module.kind = ident.ParseType(string(d.Text))
+			d.module.Kind = ident.ParseType(string(d.Text))
 		}
 	}},
-	{Name: "code_id", Read: func(d *decoder, name string) { d.module.codeID = ident.ParseCodeID(d.optional(name).text) }},
+	{Name: "code_id", Read: func(d *decoder, name string) { d.module.CodeID = ident.ParseCodeID(d.optional(name).Text) }},
 	{Name: "debug_id", Read: func(d *decoder, name string) {
-		id, err := ident.ParseDebugID(d.optional(name).text)
-		d.module.debugID, d.module.hasDebug = id, err == nil
+		id, err := ident.ParseDebugID(d.optional(name).Text)
+		d.module.DebugID, d.module.HasDebug = id, err == nil
 	}},
-	{Name: "code_file", Read: func(d *decoder, name string) { d.module.codeFile = d.optional(name) }},
-	{Name: "debug_file", Read: func(d *decoder, name string) { d.module.debugFile = d.optional(name) }},
-	{Name: "debug_checksum", Read: func(d *decoder, name string) { d.module.checksum = d.optional(name) }},
-	{Name: "image_addr", Read: func(d *decoder, name string) { d.module.addr = d.address(name) }},
-	{Name: "image_size", Read: func(d *decoder, name string) { d.module.size, d.module.hasSize = d.unsigned(name, 64) }},
+	{Name: "code_file", Read: func(d *decoder, name string) { d.module.CodeFile = d.optional(name) }},
+	{Name: "debug_file", Read: func(d *decoder, name string) { d.module.DebugFile = d.optional(name) }},
+	{Name: "debug_checksum", Read: func(d *decoder, name string) { d.module.Checksum = d.optional(name) }},
+	{Name: "image_addr", Read: func(d *decoder, name string) { d.module.Addr = d.address(name) }},
+	{Name: "image_size", Read: func(d *decoder, name string) { d.module.Size, d.module.HasSize = d.unsigned(name, 64) }},
 })
