@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"cmp"
 	"slices"
 
 	"symbolon/internal/bin"
@@ -109,7 +108,15 @@ func (r *Row) load(from *Row) {
 // Find returns the index in Regs of the rule for reg, and whether it exists. If
 // it does not, the index is where it would be.
 func (r *Row) Find(reg uint16) (int, bool) {
-	return slices.BinarySearchFunc(r.Regs, reg, func(x RegRule, reg uint16) int { return cmp.Compare(x.Reg, reg) })
+	low, high := 0, len(r.Regs)
+	for low < high {
+		if mid := (low + high) / 2; r.Regs[mid].Reg < reg {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, low < len(r.Regs) && r.Regs[low].Reg == reg
 }
 
 func (r *Row) set(reg uint16, rule Rule) (reason string) {

@@ -84,14 +84,16 @@ func (t *Text) close(yield func(*sym.Unwind) error) error {
 // changes appends the rules of row that differ from the previous row. It
 // returns false if the CFA cannot be expressed.
 func (t *Text) changes(dst []byte, row *frame.Row) (_ []byte, ok bool) {
-	if !t.started || !equal(row.CFA, t.prev.CFA) {
+	if !t.started || !equal(&row.CFA, &t.prev.CFA) {
 		dst = append(dst, " .cfa: "...)
 		if dst, ok = t.rule(dst, row.CFA, 0, true); !ok {
 			return dst, false
 		}
 	}
-	if _, ok := row.Find(row.RA); !ok && !t.started && t.Registers.link {
-		dst = t.change(dst, row.RA, frame.Rule{Kind: frame.RuleSameValue}, row)
+	if !t.started && t.Registers.link {
+		if _, ok := row.Find(row.RA); !ok {
+			dst = t.change(dst, row.RA, frame.Rule{Kind: frame.RuleSameValue}, row)
+		}
 	}
 	was, now := t.prev.Regs, row.Regs
 	for len(was) > 0 || len(now) > 0 {
@@ -103,7 +105,7 @@ func (t *Text) changes(dst []byte, row *frame.Row) (_ []byte, ok bool) {
 		case len(was) == 0 || was[0].Reg > now[0].Reg:
 			dst = t.change(dst, now[0].Reg, now[0].Rule, row)
 		default:
-			if !equal(was[0].Rule, now[0].Rule) {
+			if !equal(&was[0].Rule, &now[0].Rule) {
 				dst = t.change(dst, now[0].Reg, now[0].Rule, row)
 			}
 			was = was[1:]
@@ -169,6 +171,6 @@ func (t *Text) rule(dst []byte, r frame.Rule, reg uint16, isCFA bool) (_ []byte,
 	return dst, name != ""
 }
 
-func equal(a, b frame.Rule) bool {
+func equal(a, b *frame.Rule) bool {
 	return a.Kind == b.Kind && a.Reg == b.Reg && a.Offset == b.Offset && bytes.Equal(a.Expr, b.Expr)
 }
