@@ -31,6 +31,7 @@ type builder struct {
 	interner
 	layers  [3]layer // Windows with a program, without one, CFI
 	limit   int64
+	count   int // of rows that were added
 	joined  rule.Row
 	written writer
 }
@@ -78,6 +79,7 @@ func (b *builder) add(start, end uint64, row rule.Row) error {
 		l = &b.layers[1]
 	}
 	l.add(start, end, b.number(row))
+	b.count++
 	return nil
 }
 
@@ -104,6 +106,8 @@ func (b *builder) ranges() error {
 	}
 	w := &b.written
 	w.stride = stride(uint64(len(b.ends)))
+	about := int64(b.count+len(b.layers[2].pieces)/2) * int64(w.stride)
+	w.ranges = make([]byte, 0, min(about, b.limit/4))
 	end := uint64(0) // of the last range
 	err := merge(&b.layers, func(start, to uint64, rows [3]uint32) error {
 		if start > end && w.row != 0 {
@@ -112,7 +116,9 @@ func (b *builder) ranges() error {
 		if row := b.join(rows); row != w.row {
 			w.add(start, row)
 		}
-		end = to
+		if end = to; w.count%1024 != 0 {
+			return nil
+		}
 		return b.check()
 	})
 	if err == nil && end != math.MaxUint64 && w.row != 0 {
@@ -121,7 +127,7 @@ func (b *builder) ranges() error {
 	if w.count > math.MaxUint32 {
 		return fault.New(fault.Unsupported, "cficache, build", "%d ranges exceed 32 bits", w.count)
 	}
-	return err
+	return cmp.Or(err, b.check())
 }
 
 // join returns the number of the row for the rows of the layers.

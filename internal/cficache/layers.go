@@ -92,19 +92,23 @@ func (l *layer) advance() {
 // merge calls yield for each range of addresses with the same rows of all
 // layers, zero for none.
 func merge(layers *[3]layer, yield func(start, end uint64, rows [3]uint32) error) error {
+	var used []int // numbers of the layers with pieces: in most files one
 	for i := range layers {
-		layers[i].sort()
+		if len(layers[i].pieces) > 0 {
+			layers[i].sort()
+			used = append(used, i)
+		}
 	}
 	for at := uint64(0); ; {
 		start, end := uint64(math.MaxUint64), uint64(math.MaxUint64)
-		for i := range layers {
+		for _, i := range used {
 			start = min(start, max(layers[i].start, at))
 		}
 		if start == math.MaxUint64 {
 			return nil
 		}
 		var rows [3]uint32
-		for i := range layers {
+		for _, i := range used {
 			if l := &layers[i]; l.start > start {
 				end = min(end, l.start)
 			} else {
@@ -115,7 +119,7 @@ func merge(layers *[3]layer, yield func(start, end uint64, rows [3]uint32) error
 			return err
 		}
 		at = end
-		for i := range layers {
+		for _, i := range used {
 			if layers[i].end <= at {
 				layers[i].advance()
 			}
