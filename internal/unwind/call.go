@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"symbolon/internal/format/disas"
+	"symbolon/internal/unwind/rule"
 )
 
 // A call is the instruction before a return address.
@@ -18,39 +19,39 @@ const (
 
 // callBefore returns the instruction before a return address, and the target of
 // a direct call.
-func (p *Process) callBefore(pc uint64) (kind call, target uint64) {
-	var b [8]byte
-	addr := p.instruction(pc)
-	switch p.CPU.Name {
-	case "amd64":
-		return p.callX86(b[:p.code(b[:], addr-8)], disas.X8664, addr)
-	case "x86":
-		return p.callX86(b[:p.code(b[:], addr-8)], disas.X86, addr)
-	case "arm64":
-		if p.code(b[:4], addr-4) < 4 {
-			return callUnknown, 0
-		}
-		w := binary.LittleEndian.Uint32(b[:])
-		if w>>26 == 0x25 { // BL
-			return callDirect, addr - 4 + uint64(int64(int32(w<<6))>>4)
-		}
-		return callWord(b[:4], disas.ARM64), 0
-	case "arm":
-		return p.callARM(pc)
-	case "riscv64":
-		if p.code(b[:4], addr-4) < 4 {
-			return callUnknown, 0
-		}
-		return max(callWord(b[:4], disas.RISCV64), callWord(b[2:4], disas.RISCV64)), 0
+func (w *walker) callBefore(pc uint64) (kind call, target uint64) {
+	b, addr := w.buf[:4], w.instruction(pc)
+	if w.CPU.LR == rule.None {
+		b = w.buf[:8]
 	}
-	return callUnknown, 0
-}
-
-// callX86 returns the call at the end of code, which ends at a return address.
-func (p *Process) callX86(code []byte, a disas.Arch, pc uint64) (kind call, target uint64) {
-	if len(code) < 8 {
+	if n := len(b); w.code(b, addr-uint64(n)) < n {
 		return callUnknown, 0
 	}
+	word := binary.LittleEndian.Uint32(b)
+	switch name := w.CPU.Name; {
+	case name == "amd64":
+		kind, target = callX86(b, disas.X8664)
+	case name == "x86":
+		kind, target = callX86(b, disas.X86)
+	case name == "arm64" && word>>26 == 0x25: // BL
+		kind, target = callDirect, uint64(int64(int32(word<<6))>>4)-4
+	case name == "arm64":
+		kind = callWord(b, disas.ARM64)
+	case name == "arm" && pc&1 != 0:
+		kind = max(callWord(b, disas.T32), callWord(b[2:], disas.T32))
+	case name == "arm" && word>>24&0xf == 0xb && word>>28 != 0xf: // BL
+		kind, target = callDirect, uint64(int64(int32(word<<8))>>6)+4
+	case name == "arm":
+		kind = callWord(b, disas.A32)
+	case name == "riscv64":
+		kind = max(callWord(b, disas.RISCV64), callWord(b[2:], disas.RISCV64))
+	}
+	return kind, w.strip(addr + target)
+}
+
+// callX86 returns the call at the end of code, and the distance of its target
+// from there.
+func callX86(code []byte, a disas.Arch) (kind call, target uint64) {
 	kind = callNone
 	for n := 2; n <= 7; n++ {
 		b := code[8-n:]
@@ -61,29 +62,11 @@ func (p *Process) callX86(code []byte, a disas.Arch, pc uint64) (kind call, targ
 			continue
 		}
 		if b[0] == 0xe8 && n == 5 {
-			rel := int32(binary.LittleEndian.Uint32(b[1:]))
-			return callDirect, (pc + uint64(int64(rel))) & p.max()
+			return callDirect, uint64(int64(int32(binary.LittleEndian.Uint32(b[1:]))))
 		}
 		kind = callIndirect
 	}
 	return kind, 0
-}
-
-// callARM returns the call before a return address of A32 or Thumb.
-func (p *Process) callARM(pc uint64) (kind call, target uint64) {
-	var b [4]byte
-	addr := p.instruction(pc)
-	if p.code(b[:], addr-4) < 4 {
-		return callUnknown, 0
-	}
-	if pc&1 != 0 {
-		return max(callWord(b[:], disas.T32), callWord(b[2:], disas.T32)), 0
-	}
-	w := binary.LittleEndian.Uint32(b[:])
-	if w>>24&0xf == 0xb && w>>28 != 0xf { // BL
-		return callDirect, (addr + 4 + uint64(int64(int32(w<<8))>>6)) & p.max()
-	}
-	return callWord(b[:], disas.A32), 0
 }
 
 // callWord returns whether code is one instruction that calls.

@@ -46,8 +46,9 @@ func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
 // it returns the frame address.
 func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome, cfa uint64) {
 	const technique = "unwind information"
-	in := rule.Windows{}
-	if n := len(w.frames); n > 1 {
+	n := len(w.frames)
+	in := rule.Windows{IsFirst: n == 1}
+	if n > 1 {
 		if r := w.row(w.frames[n-2].Lookup); len(r) > 0 {
 			in.Params = r.Params()
 		}
@@ -64,7 +65,7 @@ func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome
 	c = caller{regs: found.Registers, trust: CFI}
 	w.stripAll(&c.regs)
 	pc, _ := c.regs.Get(w.CPU.PC)
-	if pc == 0 && len(w.frames) > 1 {
+	if pc == 0 && n > 1 {
 		w.note(technique, pc, "null return address")
 		return c, rule.Outermost, 0
 	}
@@ -99,7 +100,10 @@ func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 		}
 		pc, _ := c.regs.Get(w.CPU.PC)
 		start, _, named := w.function(f.Lookup)
-		if w.refuseCode(f.PC) == "" && !(named && start == f.PC) && w.matches(pc, f.Lookup) != matchYes {
+		// In Windows, a function without unwind information in a module that has
+		// some does not change the stack.
+		isLeaf := w.IsWindows && w.CPU.Word == 8 && f.Module != nil && f.Module.hasRules() && len(w.row(f.PC)) == 0
+		if w.refuseCode(f.PC) == "" && !isLeaf && !(named && start == f.PC) && w.matches(pc, f.Lookup) != matchYes {
 			return c, false
 		}
 		c.regs.Known &= w.CPU.Saved | 1<<w.CPU.PC

@@ -13,17 +13,17 @@ const lowest = 4096
 
 // refuseCode returns the reason why an address cannot be one of code, "" if it
 // can be.
-func (p *Process) refuseCode(addr uint64) string {
+func (w *walker) refuseCode(addr uint64) string {
 	switch {
 	case addr < lowest:
 		return "too low for code"
-	case p.CPU.Name == "amd64" && addr>>47 != 0 && addr>>47 != 1<<17-1:
+	case w.CPU.Name == "amd64" && addr>>47 != 0 && addr>>47 != 1<<17-1:
 		return "not a canonical address"
 	}
-	m := p.Module(addr)
+	m := w.Module(addr)
 	isCode, known := false, false
-	if p.IsCode != nil {
-		isCode, known = p.IsCode(addr)
+	if w.IsCode != nil {
+		isCode, known = w.IsCode(addr)
 	}
 	if m == nil {
 		if isCode {
@@ -62,34 +62,37 @@ func (m *Module) covers(addr uint64) bool {
 // refuseReturn returns the reason why pc cannot be a return address, "" if it can
 // be. The function that a call does not return to may end with it, so the address
 // of the call is checked.
-func (p *Process) refuseReturn(pc uint64) string {
+func (w *walker) refuseReturn(pc uint64) string {
 	if pc < lowest {
 		return "too low for code"
 	}
-	return p.refuseCode(p.instruction(pc) - p.step())
+	return w.refuseCode(w.instruction(pc) - w.step())
 }
 
 // refuseGuess returns the reason why pc, which is a guess, cannot be a return
 // address, "" if it can be.
-func (p *Process) refuseGuess(pc uint64) string {
-	if p.isTrampoline(pc) {
+func (w *walker) refuseGuess(pc uint64) string {
+	why := w.refuseReturn(pc)
+	kind, lookup := callUnknown, w.instruction(pc)-w.step()
+	if why == "" {
+		kind, _ = w.callBefore(pc)
+	}
+	switch {
+	case why != "":
+	case w.step() >= 4 && pc&3 != 0:
+		why = "not aligned"
+	case kind == callNone:
+		why = "no call before it"
+	case kind == callUnknown:
+		m := w.Module(lookup)
+		if m != nil && m.Names != nil && m.Names.HasNames() && !m.covers(lookup-m.Base) {
+			why = "no symbol covers it"
+		}
+	}
+	if why != "" && w.trampoline(pc).isKnown() {
 		return ""
 	}
-	if why := p.refuseReturn(pc); why != "" {
-		return why
-	}
-	if (p.CPU.Name == "arm64" || p.CPU.LR != rule.None && p.CPU.Name != "arm" && p.CPU.Name != "riscv64") && pc&3 != 0 {
-		return "not aligned"
-	}
-	kind, _ := p.callBefore(pc)
-	if kind == callNone {
-		return "no call before it"
-	}
-	lookup := p.instruction(pc) - p.step()
-	if m := p.Module(lookup); kind == callUnknown && m != nil && m.Names != nil && m.Names.HasNames() && !m.covers(lookup-m.Base) {
-		return "no symbol covers it"
-	}
-	return ""
+	return why
 }
 
 // A match tells whether the call before a return address reaches a function.
@@ -103,12 +106,12 @@ const (
 
 // matches compares the target of the call before pc with the function at an
 // address.
-func (p *Process) matches(pc, callee uint64) match {
-	kind, target := p.callBefore(pc)
+func (w *walker) matches(pc, callee uint64) match {
+	kind, target := w.callBefore(pc)
 	if kind != callDirect {
 		return matchUnknown
 	}
-	start, name, ok := p.function(callee)
+	start, name, ok := w.function(callee)
 	switch {
 	case !ok:
 		return matchUnknown
@@ -116,11 +119,11 @@ func (p *Process) matches(pc, callee uint64) match {
 		return matchYes
 	case strings.Contains(name, ".cold"): // a part of another function
 		return matchUnknown
-	case p.isStub(target):
+	case w.isStub(target):
 		return matchUnknown
 	}
 	// An address between symbols may be a stub that jumps anywhere.
-	if at, _, ok := p.function(target); ok && at == target {
+	if at, _, ok := w.function(target); ok && at == target {
 		return matchNo
 	}
 	return matchUnknown
@@ -128,10 +131,73 @@ func (p *Process) matches(pc, callee uint64) match {
 
 // isStub reports whether code at an address begins with a jump, as stubs for
 // imported functions do on x86.
-func (p *Process) isStub(addr uint64) bool {
-	var b [8]byte
-	code := b[:p.code(b[:], addr)]
+func (w *walker) isStub(addr uint64) bool {
+	b := w.buf[:8]
+	code := b[:w.code(b, addr)]
 	code = bytes.TrimPrefix(code, []byte("\xf3\x0f\x1e\xfa")) // ENDBR64
 	code = bytes.TrimPrefix(code, []byte("\xf2"))
-	return len(code) > 1 && p.CPU.LR == rule.None && (code[0] == 0xe9 || code[0] == 0xeb || code[0] == 0xff && code[1] == 0x25)
+	return len(code) > 1 && w.CPU.LR == rule.None && (code[0] == 0xe9 || code[0] == 0xeb || code[0] == 0xff && code[1] == 0x25)
+}
+
+// returnTo sets the program counter of c to the word at an address.
+func (w *walker) returnTo(c *caller, addr uint64) bool {
+	pc, ok := w.word(addr)
+	if ok {
+		c.regs.Set(w.CPU.PC, w.strip(pc))
+	}
+	return ok
+}
+
+// A check is what the return address of a candidate must be.
+type check uint8
+
+const (
+	mustBeCode check = iota // an address of code
+	mustFollow              // after a call, or code that is entered by a return
+	mustBeCall              // after a call
+)
+
+// accept reports whether c is a plausible caller of f.
+func (w *walker) accept(f *Frame, c *caller, technique string, must check) bool {
+	pc, _ := c.regs.Get(w.CPU.PC)
+	why := ""
+	c.trampoline = w.trampoline(pc)
+	c.isEntered = c.trampoline.isKnown() || must != mustBeCall && w.startsCode(pc)
+	switch {
+	case c.isEntered:
+	case must == mustBeCode:
+		why = w.refuseReturn(pc)
+	default:
+		why = w.refuseGuess(pc)
+	}
+	if why == "" {
+		why = w.refuseProgress(f, c)
+	}
+	if why != "" {
+		w.note(technique, pc, why)
+		return false
+	}
+	if w.explain {
+		w.why = append(w.why, "found by "+technique)
+	}
+	return true
+}
+
+// refuseProgress returns the reason why the stack pointer of c is not outwards of
+// that of f, "" if it is. A function without a frame, on CPUs with a link
+// register, leaves it where it is. Another stack may be anywhere.
+func (w *walker) refuseProgress(f *Frame, c *caller) string {
+	from, _ := f.Registers.Get(w.CPU.SP)
+	to, _ := c.regs.Get(w.CPU.SP)
+	switch {
+	case to > from:
+		return ""
+	case to == from && w.CPU.LR != rule.None && f.isExact:
+		if pc, _ := c.regs.Get(w.CPU.PC); pc != f.PC {
+			return ""
+		}
+	case to != from && c.trust == CFI && !w.sameStack(from, to):
+		return ""
+	}
+	return "the stack pointer does not move outwards"
 }

@@ -13,10 +13,27 @@ import (
 const frame16 = ".cfa: $rsp 16 + .ra: .cfa -8 + ^\n"
 
 func TestOutermostFunctionsEndTheStack(t *testing.T) {
-	for _, name := range []string{"_start", "__clone", "clone", "clone3", "__clone3", "thread_start", "RtlUserThreadStart", "__start_context", "runtime.goexit.abi0", "__clone@GLIBC_2.2.5"} {
+	for _, name := range []string{"_start", "__clone", "clone", "clone3", "__clone3", "RtlUserThreadStart", "__start_context", "runtime.goexit.abi0", "__clone@GLIBC_2.2.5"} {
 		scene{arch: ident.ArchX86_64, regs: "rip=40001010 rsp=80000000", first: "FUNC 1000 100 0 one\nFUNC 2000 100 0 " + name + "\nFUNC 3000 100 0 three\n" +
 			"STACK CFI INIT 1000 2000 " + frame16, stack: at(16, 1, 0x40002010, 3, 0x40003010)}.
 			expect(t, "40001010 context, 40002010 cfi")
+	}
+}
+
+func TestNamesOfOutermostFunctionsAreCommonElsewhere(t *testing.T) {
+	for _, c := range []struct{ system, module, name, want string }{
+		{"apple", "libsystem_pthread.dylib", "thread_start", "40001010 context, 50002010 cfi"},
+		{"apple", "libsystem_pthread.dylib", "_thread_start", "40001010 context, 50002010 cfi"},
+		{"apple", "libfarm.dylib", "thread_start", "40001010 context, 50002010 cfi, 40003010 cfi"},
+		{"apple", "dyld", "start", "40001010 context, 50002010 cfi"},
+		{"apple", "farm", "start", "40001010 context, 50002010 cfi, 40003010 cfi"},
+		{"windows", "farm.dll", "clone", "40001010 context, 50002010 cfi, 40003010 cfi"},
+		{"windows", "ntdll.dll", "RtlUserThreadStart", "40001010 context, 50002010 cfi"},
+	} {
+		rules := "STACK CFI INIT 1000 2100 " + frame16
+		scene{arch: ident.ArchX86_64, system: c.system, regs: "rip=40001010 rsp=80000000", first: named + rules,
+			second: "FUNC 2000 100 0 " + c.name + "\n" + rules, name: c.module, stack: at(16, 1, 0x50002010, 3, 0x40003010)}.
+			expect(t, c.want)
 	}
 }
 
@@ -110,6 +127,25 @@ func TestSignalFrameIsLeftByTheSavedRegisters(t *testing.T) {
 			s.expect(t, want)
 		})
 	}
+}
+
+func TestSignalFrameIsFoundInTheModuleOfTheKernel(t *testing.T) {
+	for _, c := range []struct {
+		arch  ident.Arch
+		regs  string
+		stack []uint64
+	}{
+		{ident.ArchX86, "eip=40003010 esp=80000000", signalFrame(4, 4+216, 0x40002000, 4+188, otherStack)},
+		{ident.ArchX86, "eip=40003010 esp=80000000", signalFrame(4, 4+60, 0x40002000, 4+32, otherStack)},
+		{ident.ArchARM64, "pc=40003010 sp=80000000 fp=1", signalFrame(8, 8+568, 0x40002000, 8+560, otherStack)},
+	} {
+		c.stack[0] = 0x50000610
+		scene{arch: c.arch, regs: c.regs, stack: c.stack, other: at(16, 2, 0x40001010), first: named, name: "linux-gate.so"}.
+			expect(t, "40003010 context, 50000610 scan, 40002000 cfi, 40001010 scan")
+	}
+	// What is on the stack may not be a signal's registers.
+	scene{arch: ident.ArchARM64, regs: "pc=40003010 sp=80000000 fp=1", stack: at(200, 0, 0x50000610, 2, 0x40001010), first: named, name: "linux-gate.so"}.
+		expect(t, "40003010 context, 50000610 scan, 40001010 scan")
 }
 
 func TestInterruptedFrameIsExact(t *testing.T) {

@@ -1,11 +1,6 @@
 package unwind
 
-import (
-	"encoding/binary"
-	"math/bits"
-
-	"symbolon/internal/unwind/rule"
-)
+import "symbolon/internal/unwind/rule"
 
 // A Trust is the technique by which a frame was found.
 type Trust uint8
@@ -84,105 +79,7 @@ type Frame struct {
 	Registers rule.Registers
 	Module    *Module  // at Lookup; nil if there is none
 	isExact   bool     // it was executing at PC: it did not call
+	isEntered bool     // it was entered by a return, and has no caller
+	name      string   // of the function
 	Why       []string // how the frame was found and which others were refused, if asked for
-}
-
-// function returns the start and the name of the function at an address.
-func (p *Process) function(addr uint64) (start uint64, name string, ok bool) {
-	m := p.Module(addr)
-	if m == nil || m.Names == nil {
-		return 0, "", false
-	}
-	start, name, ok = m.Names.Function(addr - m.Base)
-	return start + m.Base, name, ok
-}
-
-// row returns the rules at an address.
-func (p *Process) row(addr uint64) rule.Row {
-	m := p.Module(addr)
-	if m == nil || m.Rules == nil {
-		return nil
-	}
-	return m.Rules.Row(addr - m.Base)
-}
-
-// word reads a word of memory.
-func (p *Process) word(addr uint64) (uint64, bool) {
-	var b [8]byte
-	n := p.CPU.Word
-	if addr > p.max()-uint64(n)+1 || p.Memory.ReadAt(b[:n], addr) < n {
-		return 0, false
-	}
-	switch {
-	case n == 4 && p.BigEndian:
-		return uint64(binary.BigEndian.Uint32(b[:])), true
-	case n == 4:
-		return uint64(binary.LittleEndian.Uint32(b[:])), true
-	case p.BigEndian:
-		return binary.BigEndian.Uint64(b[:]), true
-	}
-	return binary.LittleEndian.Uint64(b[:]), true
-}
-
-// max returns the highest address.
-func (p *Process) max() uint64 {
-	if p.CPU.Word == 4 {
-		return 1<<32 - 1
-	}
-	return 1<<64 - 1
-}
-
-// code reads code into dst, from memory or else from the module's file. It
-// returns the number of bytes.
-func (p *Process) code(dst []byte, addr uint64) int {
-	if n := p.Memory.ReadAt(dst, addr); n == len(dst) {
-		return n
-	}
-	m := p.Module(addr)
-	if m == nil || m.Code == nil {
-		return 0
-	}
-	return copy(dst, m.Code(addr-m.Base, len(dst)))
-}
-
-// strip removes the bits of an address that are not part of it: those of pointer
-// authentication, and extended signs of 32-bit addresses.
-func (p *Process) strip(addr uint64) uint64 {
-	switch {
-	case p.CPU.Word == 4:
-		return addr & (1<<32 - 1)
-	case p.CPU.Name == "arm64":
-		if n := bits.Len64(max(p.Top, 1<<39) - 1); n < 64 {
-			return addr & (1<<n - 1)
-		}
-	}
-	return addr
-}
-
-// instruction returns the address of code for a value of the program counter.
-// Bit 0 selects Thumb.
-func (p *Process) instruction(pc uint64) uint64 {
-	if p.CPU.Name == "arm" {
-		return pc &^ 1
-	}
-	return pc
-}
-
-// step returns the distance from a return address to an address in the call.
-func (p *Process) step() uint64 {
-	switch p.CPU.Name {
-	case "x86", "amd64":
-		return 1
-	case "arm", "riscv64":
-		return 2
-	case "mips", "mips64", "sparc":
-		return 8
-	}
-	return 4
-}
-
-// sameStack reports whether two addresses are in the same memory.
-func (p *Process) sameStack(a, b uint64) bool {
-	start, end := p.Stack(a)
-	return start <= b && b < end
 }

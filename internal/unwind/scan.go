@@ -116,7 +116,7 @@ func (w *walker) confirm(c *caller) (steps int, why string) {
 	for ; steps < maxConfirm; steps++ {
 		pc, _ := regs.Get(w.CPU.PC)
 		lookup := w.instruction(pc) - w.step()
-		if w.isEntered(pc) || w.outermostName(lookup) != "" {
+		if _, name, ok := w.function(lookup); ok && w.outermostName(w.Module(lookup), plain(name)) != "" {
 			return maxConfirm, ""
 		}
 		row := w.row(lookup)
@@ -134,7 +134,10 @@ func (w *walker) confirm(c *caller) (steps int, why string) {
 		}
 		w.stripAll(&next.Registers)
 		to, _ := next.Get(w.CPU.PC)
-		if why := w.refuseGuess(to); why != "" && to != 0 && !w.isEntered(to) {
+		if w.startsCode(to) || w.trampoline(to).isKnown() {
+			return maxConfirm, ""
+		}
+		if why := w.refuseGuess(to); why != "" && to != 0 {
 			return steps, "a caller of it would be " + why
 		}
 		from, _ := regs.Get(w.CPU.SP)

@@ -37,6 +37,7 @@ type scene struct {
 	other   []uint64
 	first   string // lines of Breakpad symbol files
 	second  string
+	name    string            // of the second module; empty: libc.so.6
 	code    map[uint64]string // bytes by address
 	top     uint64
 	options unwind.Options
@@ -130,6 +131,9 @@ func (s scene) process(t testing.TB) (*unwind.Process, rule.Registers) {
 		mem[addr] = []byte(code)
 	}
 	modules := []*unwind.Module{{Name: "libfirst.so", Base: first, Size: moduleBytes}, {Name: "libc.so.6", Base: second, Size: moduleBytes}}
+	if s.name != "" {
+		modules[1].Name = s.name
+	}
 	for i, text := range []string{s.first, s.second} {
 		if text != "" {
 			o := openSymbols(t, cpu, text)

@@ -2,14 +2,17 @@ package unwind
 
 import "strings"
 
-// A trampoline is the code to which a signal handler returns, by its layout of
-// the stack.
+// A trampoline is code that is entered by a return although it did not call: that
+// to which a signal handler returns, by its layout of the stack, and the end of a
+// coroutine.
 type trampoline uint8
 
 const (
 	noTrampoline trampoline = iota
 	returnRT                // of sigaction with SA_SIGINFO
 	returnOld               // of x86 and arm without it
+	returnVDSO              // in the kernel's module without symbols: any of them
+	coroutineEnd            // of makecontext
 )
 
 var trampolineNames = map[string]trampoline{
@@ -46,26 +49,36 @@ var trampolineCode = map[string][]struct {
 	},
 }
 
+// isKnown reports whether t is known by its name or code. Other addresses of the
+// kernel's module are not.
+func (t trampoline) isKnown() bool { return t != noTrampoline && t != returnVDSO }
+
 // trampoline returns the kind of trampoline at an address.
-func (p *Process) trampoline(pc uint64) trampoline {
-	codes := trampolineCode[p.CPU.Name]
-	if len(codes) == 0 || p.IsWindows || p.IsApple {
+func (w *walker) trampoline(pc uint64) trampoline {
+	codes := trampolineCode[w.CPU.Name]
+	if len(codes) == 0 || w.IsWindows || w.IsApple {
 		return noTrampoline
 	}
-	addr := p.instruction(pc)
-	if start, name, ok := p.function(addr); ok && start == addr {
+	addr := w.instruction(pc)
+	if start, name, ok := w.function(addr); ok && start == addr {
 		if t := trampolineNames[plain(name)]; t != noTrampoline {
 			return t
 		}
 	}
-	var b [12]byte
+	b := w.buf[:12]
 	for _, c := range codes {
-		if n := len(c.code); p.code(b[:n], addr) == n && string(b[:n]) == c.code {
+		if n := len(c.code); w.code(b[:n], addr) == n && string(b[:n]) == c.code {
 			return c.kind
 		}
 	}
+	if m := w.Module(addr); m != nil && vdsoNames[m.Name] && w.CPU.Name != "amd64" {
+		return returnVDSO
+	}
 	return noTrampoline
 }
+
+// vdsoNames has the names that dumps give to the kernel's module.
+var vdsoNames = map[string]bool{"linux-gate.so": true, "linux-gate.so.1": true, "linux-vdso.so.1": true, "[vdso]": true}
 
 // A savedSet has the offsets of registers in the frame that the kernel pushes for
 // a signal handler, from the stack pointer in the trampoline on.
@@ -90,18 +103,32 @@ var saved = map[string][returnOld + 1]savedSet{
 	},
 }
 
-// interrupted reads the registers that a signal interrupted, from the frame in
+// interrupted finds the registers that a signal interrupted, from the frame in
 // whose trampoline f is.
 func (w *walker) interrupted(f *Frame) (c caller, ok bool) {
+	kind := w.trampoline(f.PC)
+	if kind != returnVDSO {
+		return w.savedRegisters(f, kind)
+	}
+	for kind = returnRT; kind <= returnOld; kind++ {
+		if c, ok = w.savedRegisters(f, kind); ok {
+			pc, _ := c.regs.Get(w.CPU.PC)
+			if w.refuseCode(w.instruction(pc)) == "" {
+				return c, true
+			}
+		}
+	}
+	return c, false
+}
+
+// savedRegisters reads the registers that the kernel saved for a signal handler.
+func (w *walker) savedRegisters(f *Frame, kind trampoline) (c caller, ok bool) {
 	sp, _ := f.Registers.Get(w.CPU.SP)
-	set := saved[w.CPU.Name][w.trampoline(f.PC)]
+	set := saved[w.CPU.Name][kind]
 	addr := sp + set.at
 	for rest := set.names; rest != ""; addr += uint64(w.CPU.Word) {
 		var name string
 		name, rest, _ = strings.Cut(rest, " ")
-		if name == "-" {
-			continue
-		}
 		v, readable := w.word(addr)
 		if !readable {
 			w.note("saved registers of the signal", addr, "unreadable memory")

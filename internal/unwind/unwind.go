@@ -21,13 +21,14 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 	if opt.Frames == 0 {
 		opt.Frames = maxFrames
 	}
-	regs.Set(p.CPU.PC, p.strip(pc))
 	w := &walker{Process: p, explain: opt.Explain, frames: make([]Frame, 0, 16)}
+	regs.Set(p.CPU.PC, w.strip(pc))
 	w.add(&caller{regs: regs, trust: Context, isExact: true})
 	for len(w.frames) < opt.Frames {
 		f := &w.frames[len(w.frames)-1]
 		w.why = nil
-		if w.isEnd(f) {
+		if why := w.isOutermost(); why != "" {
+			w.note("end of the stack", f.PC, why)
 			break
 		}
 		c, ok := w.callerOf(f)
@@ -51,26 +52,16 @@ func (w *walker) add(c *caller) {
 	pc, _ := c.regs.Get(w.CPU.PC)
 	f := Frame{PC: pc, Lookup: w.instruction(pc), Trust: c.trust, Registers: c.regs, isExact: c.isExact, Why: w.why}
 	if !c.isExact {
-		f.IsSignal = w.trampoline(pc) != noTrampoline
-		if !f.IsSignal && !c.isEntered {
+		f.IsSignal = c.trampoline == returnRT || c.trampoline == returnOld || c.trampoline == returnVDSO
+		if f.isEntered = c.isEntered && !f.IsSignal; !f.IsSignal && !f.isEntered {
 			f.Lookup -= w.step()
 		}
 	}
-	f.Module = w.Module(f.Lookup)
+	if f.Module = w.Module(f.Lookup); f.Module != nil && f.Module.Names != nil {
+		_, name, _ := f.Module.Names.Function(f.Lookup - f.Module.Base)
+		f.name = plain(name)
+	}
 	w.frames = append(w.frames, f)
-}
-
-// isEnd reports whether f, the last frame, has no caller.
-func (w *walker) isEnd(f *Frame) bool {
-	var callee *Frame
-	if n := len(w.frames); n > 1 {
-		callee = &w.frames[n-2]
-	}
-	why := w.isOutermost(f, callee)
-	if why != "" {
-		w.note("end of the stack", f.PC, why)
-	}
-	return why != ""
 }
 
 // move counts a change of the stack from f to c.
