@@ -143,7 +143,7 @@ func TestSignalFrameIsFoundInTheModuleOfTheKernel(t *testing.T) {
 		scene{arch: c.arch, regs: c.regs, stack: c.stack, other: at(16, 2, 0x40001010), first: named, name: "linux-gate.so"}.
 			expect(t, "40003010 context, 50000610 scan, 40002000 cfi, 40001010 scan")
 	}
-	// What is on the stack may not be a signal's registers.
+	// Other words of the stack are not registers of a signal.
 	scene{arch: ident.ArchARM64, regs: "pc=40003010 sp=80000000 fp=1", stack: at(200, 0, 0x50000610, 2, 0x40001010), first: named, name: "linux-gate.so"}.
 		expect(t, "40003010 context, 50000610 scan, 40001010 scan")
 }
