@@ -34,6 +34,7 @@ type configFlags struct {
 	listen       string
 	sources      []string
 	sets         []string
+	folders      []source.Config // asked before sources
 }
 
 // add adds all flags.
@@ -78,6 +79,7 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 			opt.Sets = append(opt.Sets, key+"="+value)
 		}
 	}
+	opt.Sources = append(opt.Sources, f.folders...)
 	for _, spec := range f.sources {
 		s, err := source.ParseSpec(spec)
 		if err != nil {
@@ -165,7 +167,7 @@ func (f *configFlags) local(ctx context.Context, e *env) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(f.sources) > 0 && f.data == "" {
+	if len(f.folders)+len(f.sources) > 0 && f.data == "" {
 		return openTemporary(cfg, log)
 	}
 	data, err := node.DataDir(cfg.Data)

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/crash"
+	"symbolon/internal/source"
 )
 
 type crashFlags struct {
@@ -33,7 +37,7 @@ the configuration.`,
 	fs := c.Flags()
 	f.conf.add(fs)
 	fs.BoolVar(&f.json, "json", false, "print JSON")
-	fs.StringArrayVar(&f.symbols, "symbols", nil, "use the symbols in `DIR`; may be repeated")
+	fs.StringArrayVar(&f.symbols, "symbols", nil, "use the symbols in the folder or file `DIR`; may be repeated, and replaces the sources of the configuration")
 	fs.Var(choice{&f.threads, []string{"all", "crashing"}}, "threads", "walk the stacks of these `THREADS`: all or crashing")
 	fs.StringVar(&f.extra, "evil-json", "", "add certificates and the CPU's microcode from `FILE`, the extra data of a crash reporter")
 	return c
@@ -42,13 +46,17 @@ the configuration.`,
 // processCrashes prints the report on each dump.
 func processCrashes(ctx context.Context, e *env, f *crashFlags, names []string) error {
 	var extra []byte
+	var err error
 	if f.extra != "" {
-		var err error
 		if extra, err = os.ReadFile(f.extra); err != nil {
 			return err
 		}
 	}
-	f.conf.sources = append(f.symbols, f.conf.sources...)
+	remove, err := f.addSymbols()
+	defer remove()
+	if err != nil {
+		return err
+	}
 	n, err := f.conf.local(ctx, e)
 	if err != nil {
 		return err
@@ -65,6 +73,36 @@ func processCrashes(ctx context.Context, e *env, f *crashFlags, names []string) 
 		}
 	}
 	return failed
+}
+
+// addSymbols makes the folders and files of --symbols sources. A file is linked into a
+// folder of its own, which remove removes.
+func (f *crashFlags) addSymbols() (remove func(), err error) {
+	dir := ""
+	remove = func() { os.RemoveAll(dir) }
+	for i, name := range f.symbols {
+		c := source.Config{ID: filepath.Clean(name), Type: source.Filesystem, Path: name}
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || !info.IsDir() && !info.Mode().IsRegular():
+			return remove, &usageError{fmt.Sprintf("invalid --symbols %q: must be a folder or a symbol file", name)}
+		case !info.IsDir():
+			if dir == "" {
+				if dir, err = os.MkdirTemp("", "symbolon-*"); err != nil {
+					return remove, err
+				}
+			}
+			if name, err = filepath.Abs(name); err != nil {
+				return remove, err
+			}
+			c.Path, c.FollowSymlinks = filepath.Join(dir, strconv.Itoa(i)), true
+			if err := errors.Join(os.Mkdir(c.Path, 0o700), os.Symlink(name, filepath.Join(c.Path, info.Name()))); err != nil {
+				return remove, err
+			}
+		}
+		f.conf.folders = append(f.conf.folders, c.Defaults())
+	}
+	return remove, nil
 }
 
 // process prints the report on a dump.

@@ -30,14 +30,15 @@ func isText(head []byte) bool {
 	return len(head) >= 32 && !bytes.ContainsFunc(head, isControl) && utf8.Valid(head[:len(head)-utf8.UTFMax])
 }
 
-// openApple reads a report of Apple's systems. A text without any known line is none.
+// openApple reads a report of Apple's systems. Other texts have none of its sections,
+// and not the name of a process.
 func openApple(src bin.Source) (*applecrash.Report, error) {
 	text, err := bin.Read(src, 0, int(min(src.Size(), applecrash.MaxSize+1)))
 	if err != nil {
 		return nil, err
 	}
 	r, err := applecrash.Read(text)
-	if err == nil && len(r.Threads) == 0 && len(r.Images) == 0 && r.Incident == "" && len(r.Metadata) == 0 {
+	if err == nil && len(r.Threads) == 0 && len(r.Images) == 0 && r.Incident == "" && r.Metadata[applecrash.KeyProcess] == "" {
 		err = fault.New(fault.Unsupported, "", "neither a minidump nor a crash report of an Apple system")
 	}
 	return r, err

@@ -77,9 +77,13 @@ func (m *modules) at(addr uint64) *unwind.Module {
 }
 
 // lookedUp returns a module as it is looked up: with names without folders, and that of
-// the code if the debug file has no name, as MinGW leaves it.
+// the code if the debug file has no name, as MinGW leaves it. Old writers on Linux
+// made code ids as on Windows, which no server has.
 func lookedUp(m *minidump.Module) ident.Module {
 	out := m.Module
+	if id := ident.BuildID(out.CodeID); out.Type == ident.TypeELF && !out.DebugID.IsZero() && !id.Fits(out.DebugID) {
+		out.CodeID = ""
+	}
 	out.CodeFile = base(out.CodeFile)
 	out.DebugFile = cmp.Or(base(out.DebugFile), out.CodeFile)
 	return out
