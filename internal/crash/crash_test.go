@@ -1,0 +1,360 @@
+package crash_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/crash"
+	"symbolon/internal/fixture"
+	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/trial/rig"
+)
+
+// buildID is the build id of all modules. Its debug id is fixture.SymID.
+var buildID = []byte{0x3c, 0x2d, 0x1e, 0x0f, 0x5a, 0x4b, 0x78, 0x69, 0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0, 1, 2, 3, 4}
+
+// Addresses of newDump.
+const (
+	orchard = 0x40000000 // modules of 64 KiB
+	press   = 0x50000000
+	stack   = 0x70000000
+)
+
+// newDump returns a dump of Linux on amd64, which crashed at an address. Its stack
+// begins with some words.
+func newDump(pc uint64, words ...uint64) *fixture.Minidump {
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux, Pack: "Linux 6.1.0 #1 SMP x86_64"}
+	d.System()
+	d.Threads(thread(d, 11, pc, stack, words...), thread(d, 12, press+0x1004, stack+0x2000, orchard+0x2008, 0))
+	d.Modules(
+		fixture.DumpModule{Base: orchard, Size: 0x10000, Name: "/srv/orchard", Record: d.BuildID(buildID...)},
+		fixture.DumpModule{Base: press, Size: 0x10000, Name: "/srv/libpress.so", Record: d.BuildID(buildID...)},
+	)
+	return d
+}
+
+// thread returns a thread with a stack.
+func thread(d *fixture.Minidump, id uint32, pc, sp uint64, words ...uint64) fixture.DumpThread {
+	memory := make([]byte, 0x200)
+	for i, w := range words {
+		binary.LittleEndian.PutUint64(memory[8*i:], w)
+	}
+	return fixture.DumpThread{ID: id, StackAddr: sp, Stack: memory, Context: d.Context(map[string]uint64{"rip": pc, "rsp": sp})}
+}
+
+// crashed adds the reason of a crash of the first thread.
+func crashed(d *fixture.Minidump) *fixture.Minidump {
+	d.Exception(fixture.DumpCrash{Thread: 11, Code: 11, Flags: 1, Addr: 0x10})
+	return d
+}
+
+const rules = ".cfa: $rsp 8 + .ra: .cfa -8 + ^"
+
+// symbols are the .sym files of the modules.
+var symbols = map[string][]byte{
+	"orchard.sym": fixture.NewSym("orchard").File(0, "./main.c").Origin(0, "pick").
+		Func(0x1000, 0x40, "harvest").Inline(0, 7, 0, 0, 0x1000, 0x10).Line(0x1000, 0x40, 3, 0).
+		Func(0x2000, 0x40, "_start").Line(0x2000, 0x40, 9, 0).
+		CFIInit(0x1000, 0x40, rules).CFIInit(0x2000, 0x40, ".cfa: $rsp 8 + .ra: .undef").Bytes(),
+	"libpress.so.sym": fixture.NewSym("libpress.so").Func(0x1000, 0x40, "squeeze").CFIInit(0x1000, 0x40, rules).Bytes(),
+}
+
+// A bench has a processor with the symbols, and counts the files that it fetches.
+type bench struct {
+	*crash.Processor
+	mu      sync.Mutex
+	fetched map[string]int
+}
+
+func newBench(t testing.TB, symbols map[string][]byte) *bench {
+	b := &bench{fetched: map[string]int{}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := path.Base(r.URL.Path)
+		if symbols[name] == nil {
+			http.NotFound(w, r)
+			return
+		}
+		b.mu.Lock()
+		b.fetched[name]++
+		b.mu.Unlock()
+		_, _ = w.Write(symbols[name])
+	}))
+	t.Cleanup(server.Close)
+	layers := rig.Open(t, rig.Options{Sources: rig.Web(t, source.Config{}, server.URL+"/")})
+	b.Processor = crash.New(crash.Deps{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now), Tables: layers.Tables})
+	return b
+}
+
+// process returns the report on a dump.
+func (b *bench) process(t testing.TB, file []byte, opt crash.Options) *crash.Report {
+	t.Helper()
+	d, _, err := crash.Open(bin.Bytes(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Process(t.Context(), d, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Release)
+	return r
+}
+
+// frames formats the frames of a stack.
+func frames(s crash.Stack) string {
+	var list []string
+	for _, f := range s.Frames {
+		text := fmt.Sprintf("%s %x", f.Trust, f.Addr)
+		for _, x := range f.Functions {
+			text += fmt.Sprintf(" %s %s:%d", x.Name, x.File, x.Line)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "; ")
+}
+
+// document returns the JSON of a report.
+func document(t testing.TB, r any) map[string]any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := crash.WriteJSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// at returns the part of a document that keys and indexes lead to, as text.
+func at(d any, steps ...any) string {
+	for _, s := range steps {
+		if i, ok := s.(int); ok {
+			d = d.([]any)[i]
+		} else {
+			d = d.(map[string]any)[s.(string)]
+		}
+	}
+	return fmt.Sprint(d)
+}
+
+func TestStackHasFunctions(t *testing.T) {
+	r := newBench(t, symbols).process(t, crashed(newDump(press+0x1004, orchard+0x1009, orchard+0x2008)).Bytes(), crash.Options{})
+	want := "context 50001004 squeeze :0; cfi 40001008 pick ./main.c:3 harvest ./main.c:7; cfi 40002007 _start ./main.c:9"
+	if got := frames(r.Stacks[0]); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestModuleIsFetchedOnceAndOnlyIfItIsTouched(t *testing.T) {
+	d := newDump(press+0x1004, press+0x1009)
+	d.Threads(thread(d, 11, press+0x1004, stack), thread(d, 12, press+0x1008, stack+0x2000), thread(d, 13, press+0x100c, stack+0x4000))
+	b := newBench(t, symbols)
+	r := b.process(t, crashed(d).Bytes(), crash.Options{})
+	if fmt.Sprint(b.fetched) != "map[libpress.so.sym:1]" {
+		t.Errorf("fetched %v", b.fetched)
+	}
+	if s := r.Symbols[0]; s.Debug.Asked || s.Unwind.Asked {
+		t.Errorf("orchard was looked up: %+v", s)
+	}
+	if s := r.Symbols[1]; !s.Debug.Found || !s.Unwind.Found || len(s.Debug.Trail) == 0 {
+		t.Errorf("libpress.so was not found: %+v", s)
+	}
+}
+
+func TestJSONHasTheSchemaOfRustMinidump(t *testing.T) {
+	d := crashed(newDump(press+0x1004, orchard+0x1009, orchard+0x2008))
+	d.Names(11, "picker")
+	x := document(t, newBench(t, symbols).process(t, d.Bytes(), crash.Options{}))
+	for want, got := range map[string]string{
+		"SIGSEGV / SEGV_MAPERR": at(x, "crash_info", "type"),
+		"0x0000000000000010":    at(x, "crash_info", "address"),
+		"amd64":                 at(x, "system_info", "cpu_arch"),
+		"6.1.0 #1 SMP":          at(x, "system_info", "os_ver"),
+		"2":                     at(x, "thread_count"),
+		"picker":                at(x, "threads", 0, "thread_name"),
+		"<nil>":                 at(x, "threads", 1, "thread_name"),
+		"harvest":               at(x, "threads", 0, "frames", 1, "function"),
+		"0x0000000000000008":    at(x, "threads", 0, "frames", 1, "function_offset"),
+		"0x0000000000001008":    at(x, "threads", 0, "frames", 1, "module_offset"),
+		"0x0000000040001008":    at(x, "threads", 0, "frames", 1, "offset"),
+		"7":                     at(x, "threads", 0, "frames", 1, "line"),
+		"pick":                  at(x, "threads", 0, "frames", 1, "inlines", 0, "function"),
+		"libpress.so":           at(x, "threads", 0, "frames", 0, "module"),
+		"context":               at(x, "crashing_thread", "frames", 0, "trust"),
+		"0x0000000050001004":    at(x, "crashing_thread", "frames", 0, "registers", "rip"),
+		"0":                     at(x, "crashing_thread", "threads_index"),
+		fixture.SymID:           at(x, "modules", 1, "debug_id"),
+		"3c2d1e0f5a4b78698796a5b4c3d2e1f001020304": at(x, "modules", 1, "code_id"),
+		"true": at(x, "modules", 1, "loaded_symbols"),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if url := at(x, "modules", 1, "symbol_url"); !strings.HasSuffix(url, "/libpress.so.sym") {
+		t.Errorf("the symbols of libpress.so are from %s", url)
+	}
+}
+
+func TestMissingAndDamagedSymbolsAreReported(t *testing.T) {
+	files := map[string][]byte{"libpress.so.sym": []byte("<html>sign in</html>")}
+	x := document(t, newBench(t, files).process(t, crashed(newDump(press+0x1004, orchard+0x1009)).Bytes(), crash.Options{}))
+	if got := at(x, "modules", 1, "corrupt_symbols"); got != "true" {
+		t.Errorf("corrupt_symbols of libpress.so is %s", got)
+	}
+	if got := at(x, "modules", 0, "missing_symbols"); got != "true" {
+		t.Errorf("missing_symbols of orchard is %s", got)
+	}
+	if got := at(x, "threads", 0, "frames", 0, "missing_symbols"); got != "true" {
+		t.Errorf("missing_symbols of a frame is %s", got)
+	}
+}
+
+func TestFrameInUnloadedModules(t *testing.T) {
+	d := crashed(newDump(0x60001000, orchard+0x1009))
+	d.Unloaded(fixture.DumpModule{Base: 0x60000000, Size: 0x8000, Name: "gone.so"}, fixture.DumpModule{Base: 0x60001000, Size: 0x8000, Name: "left.so"})
+	x := document(t, newBench(t, symbols).process(t, d.Bytes(), crash.Options{}))
+	want := "[map[module:gone.so offsets:[0x0000000000001000]] map[module:left.so offsets:[0x0000000000000000]]]"
+	if got := at(x, "threads", 0, "frames", 0, "unloaded_modules"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestThreadThatAskedForTheDump(t *testing.T) {
+	d := newDump(press+0x1004, orchard+0x1009)
+	d.Stream(fixture.DumpBreakpad, uint32(3), uint32(11), uint32(12))
+	r := newBench(t, symbols).process(t, d.Bytes(), crash.Options{})
+	if r.Requesting != 1 || r.Stacks[0].Absent == "" || len(r.Stacks[0].Frames) > 0 {
+		t.Errorf("requesting thread %d, stack of the writer %+v", r.Requesting, r.Stacks[0])
+	}
+	x := document(t, r)
+	if got := at(x, "crash_info", "type") + at(x, "crash_info", "crash_inconsistencies"); got != "<nil><nil>" {
+		t.Errorf("the dump has the crash %s", got)
+	}
+}
+
+func TestOnlyTheRequestingThread(t *testing.T) {
+	r := newBench(t, symbols).process(t, crashed(newDump(press+0x1004, orchard+0x1009)).Bytes(), crash.Options{OnlyRequesting: true})
+	if len(r.Stacks[0].Frames) == 0 || len(r.Stacks[1].Frames) > 0 {
+		t.Errorf("stacks %+v", r.Stacks)
+	}
+}
+
+func TestLastErrorOfWindows(t *testing.T) {
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpWindows}
+	d.System()
+	d.Threads(fixture.DumpThread{ID: 11, TEB: stack})
+	block := make([]byte, 0x80)
+	block[13*8] = 5
+	d.Memory(fixture.DumpRange{Addr: stack, Data: block})
+	x := document(t, newBench(t, nil).process(t, d.Bytes(), crash.Options{}))
+	if got := at(x, "threads", 0, "last_error_value"); got != "ERROR_ACCESS_DENIED" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestExtraData(t *testing.T) {
+	for _, text := range []string{
+		`{"ModuleSignatureInfo": {"Orchard Inc.": ["orchard"]}, "CPUMicrocodeVersion": "0x1f"}`,
+		`{"ModuleSignatureInfo": "{\"Orchard Inc.\": [\"orchard\"]}", "CPUMicrocodeVersion": "0x1f"}`,
+	} {
+		d, _, err := crash.Open(bin.Bytes(newDump(press).Bytes()))
+		if err == nil {
+			err = d.AddExtra([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := newBench(t, nil).Process(t.Context(), d, crash.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := document(t, r)
+		r.Release()
+		got := at(x, "modules_contains_cert_info") + " " + at(x, "modules", 0, "cert_subject") + " " + at(x, "system_info", "cpu_microcode_version")
+		if got != "true Orchard Inc. 0x1f" {
+			t.Errorf("%s: got %s", text, got)
+		}
+	}
+}
+
+func TestExtraDataIsRefused(t *testing.T) {
+	for _, text := range []string{"", "[]", `{"ModuleSignatureInfo": 5}`} {
+		if new(crash.Dump).AddExtra([]byte(text)) == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestAppleReportIsSymbolicated(t *testing.T) {
+	const report = `Process: orchard [1]
+
+Thread 0 Crashed:
+0   orchard  0x0000000040001004 0x40000000 + 4100
+1   orchard  0x0000000040002008 known + 8
+2   orchard  0x0000000040001040 0x40000000 + 4160
+
+Binary Images:
+0x40000000 - 0x4000ffff orchard x86_64  <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /srv/orchard
+`
+	_, r, err := crash.Open(bin.Bytes([]byte(report)))
+	if err == nil {
+		err = newBench(t, symbols).SymbolicateApple(t.Context(), r, crash.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range r.Threads[0].Frames {
+		got = append(got, fmt.Sprintf("%s %s:%d %v", f.Symbol, f.File, f.Line, f.Inline))
+	}
+	want := "[pick ./main.c:3 true harvest ./main.c:7 false known :0 false harvest ./main.c:3 false]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+func TestOtherFilesAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                         "MissingHeader",
+		"MDMP":                     "MissingHeader",
+		strings.Repeat("x\n", 99):  "neither a minidump nor a crash report",
+		strings.Repeat("\x00", 99): "HeaderMismatch",
+	} {
+		if _, _, err := crash.Open(bin.Bytes([]byte(text))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.9q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzProcess reads any file and walks its stacks, without symbols.
+func FuzzProcess(f *testing.F) {
+	f.Add(crashed(newDump(press+0x1004, orchard+0x1009, orchard+0x2008)).Bytes())
+	f.Add(newDump(0, 0).Bytes())
+	b := newBench(f, nil)
+	f.Fuzz(func(t *testing.T, file []byte) {
+		d, _, err := crash.Open(bin.Bytes(file))
+		if err != nil || d == nil {
+			return
+		}
+		r, err := b.Process(t.Context(), d, crash.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		document(t, r)
+	})
+}
