@@ -166,7 +166,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 	o.freshness = t.loc.Freshness(start, found, tried, nil)
 	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
 	k := kindFor(p)
-	hasTable := p != locate.Sources && k.build != nil
+	hasTable := p != locate.Sources
 	if found.Hash != ([32]byte{}) && hasTable {
 		if e := t.stored(ctx, k, found.Hash, found.Aux(), found.Module); e != nil {
 			found.Close()

@@ -1,17 +1,26 @@
 package table_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"symbolon/internal/bin"
+	"symbolon/internal/cficache"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/sym"
 	"symbolon/internal/table"
 	"symbolon/internal/trial/rig"
 	"symbolon/internal/unwind/rule"
+	"symbolon/internal/waittest"
 )
 
 // unwindFile is file with unwind information.
@@ -90,4 +99,109 @@ func TestModuleWithoutUnwindInformation(t *testing.T) {
 			t.Errorf("got rules %v, fault %v", r != nil, report.Fault)
 		}
 	}
+}
+
+func TestStoredUnwindInformationNeedsNoFetch(t *testing.T) {
+	var fetched atomic.Int32
+	b := newBench(t, serveSym(unwindFile, &fetched))
+	m := rig.Module("a.so")
+	for i := range 3 {
+		tables, stop := b.start(t)
+		r, report := tables.Unwind(t.Context(), m)
+		if r == nil {
+			t.Fatal(report.Fault)
+		}
+		if got := callers(r); !r.HasRules() || fmt.Sprint(got) != fmt.Sprint(wantCallers) {
+			t.Errorf("start %d: got %q, want %q", i, got, wantCallers)
+		}
+		if i > 0 && !report.Hit {
+			t.Errorf("start %d: the table was not used", i)
+		}
+		r.Close()
+		waittest.Until(t, "the table is stored", func() bool { return entries(t, b.dir, "cficache") == 1 })
+		stop()
+	}
+	if n := fetched.Load(); n != 1 {
+		t.Errorf("the file was fetched %d times, want once", n)
+	}
+	if n := entries(t, b.dir, "symcache"); n != 0 {
+		t.Errorf("%d tables of names were built", n)
+	}
+}
+
+func TestTableHasTheRowsOfItsFile(t *testing.T) {
+	files, err := filepath.Glob("../object/testdata/corpus/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // a folder
+		}
+		f, err := debugfile.Open(bin.Bytes(text), object.Options{})
+		if err != nil {
+			continue // not a debug file
+		}
+		for _, obj := range f.Objects() {
+			compared += compareRows(t, filepath.Base(name), obj)
+		}
+	}
+	f, err := debugfile.Open(bin.Bytes([]byte(mixedFile)), object.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := compareRows(t, "mixed", f.Objects()[0]); n < 9 {
+		t.Errorf("a file of both kinds has only %d ranges", n)
+	}
+	if compared < 500 {
+		t.Errorf("only %d ranges were compared", compared)
+	}
+}
+
+// mixedFile has overlapping records of 32-bit Windows and of CFI.
+const mixedFile = "MODULE windows x86 " + id + " a.pdb\nFUNC 1000 40 0 f\nSTACK CFI INIT 1000 80 .cfa: $esp 4 + .ra: .cfa 4 - ^\nSTACK CFI 1010 .cfa: $esp 8 +\n" +
+	"STACK CFI INIT 1060 80 .cfa: $esp 12 + .ra: .cfa 4 - ^\nSTACK WIN 4 1004 20 0 0 4 0 8 0 1 $eip $esp ^ = $esp $esp 4 + =\n" +
+	"STACK WIN 4 1008 1c 0 0 8 0 8 0 1 $eip $esp ^ = $esp $esp 8 + =\nSTACK WIN 4 1008 8 0 0 8 0 8 0 1 $eip 1 = $esp 1 =\n" +
+	"STACK WIN 0 1000 50 0 0 4 0 8 0 0 1\nSTACK WIN 0 10d0 50 0 0 4 0 8 0 0 1\nSTACK WIN 0 10d8 8 0 0 4 0 8 0 0 0\n"
+
+// compareRows compares the rows of an object with those of its table around all
+// borders. It returns the number of ranges.
+func compareRows(t *testing.T, name string, obj *object.Object) (ranges int) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := table.BuildUnwind(t.Context(), &out, obj, 0, table.Input{}); err != nil {
+		t.Errorf("%s: %v", name, err)
+		return 0
+	}
+	tab, err := cficache.Open(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := table.RulesOf(obj)
+	addrs := map[uint64]bool{}
+	err = tab.Ranges(func(start, end uint64, _ rule.Row) error {
+		ranges++
+		for _, at := range []uint64{start - 1, start, end - 1, end} {
+			addrs[at] = true
+		}
+		return nil
+	})
+	if err == nil {
+		err = obj.CFI(func(u *sym.Unwind) error {
+			addrs[u.Addr], addrs[u.Addr+u.Size] = true, true
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for addr := range addrs {
+		if got, want := direct.Row(addr), tab.Row(addr); !bytes.Equal(got, want) {
+			t.Errorf("%s at %#x: the file has %x, its table %x", name, addr, got, want)
+			return ranges
+		}
+	}
+	return ranges
 }

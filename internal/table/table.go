@@ -1,6 +1,6 @@
-// Package table opens the table of the best file of a module. Before its
-// table is built it opens the file itself, and builds the table in the background
-// after the first answer.
+// Package table opens the table of the best file of a module, one of names or one of
+// unwind rules. Before its table is built it opens the file itself, and builds the
+// table in the background after the first answer.
 //
 // Open tables are bounded by bytes. Stored tables have a key of the content of their
 // file and of the version of the format: so all sources of the same file share one,
