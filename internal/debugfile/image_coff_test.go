@@ -228,11 +228,34 @@ func TestDamageOfCodeViewIsTold(t *testing.T) {
 	wants(t, o, map[uint64]string{0x0: "yard::first(int) c:\\one.cc:5 [0+20]"})
 	told(t, o, "a version", "damaged sections", "unsupported version 2", 1)
 
+	const record, size = 12, 28 // the offsets of a record and its field
+	for what, c := range map[string]struct {
+		damage func(x *fixture.PE)
+		told   string
+	}{
+		"the size of a record":      {func(x *fixture.PE) { x.Sections[3].Data[record+1] = 0xff }, "invalid record at offset 0x"},
+		"the size of a procedure":   {func(x *fixture.PE) { copy(x.Sections[3].Data[size:], "\xff\xff\xff\xff") }, "section or size of 1 procedures is invalid"},
+		"the section of its code":   {func(x *fixture.PE) { x.Sections[3].Relocs = nil }, "section or size of 1 procedures is invalid"},
+		"the symbol of its section": {func(x *fixture.PE) { x.Symbols[1].Section = 77 }, "section or size of 1 procedures is invalid"},
+	} {
+		x = fixture.SampleObject()
+		c.damage(x)
+		o = open(t, x.Object(false))
+		wants(t, o, map[uint64]string{0x0: "yard::first(int) c:\\one.cc:5 [0+20]"})
+		told(t, o, what, "damaged modules", c.told, 1)
+	}
+
 	x = fixture.SampleObject()
 	x.Sections[4].Data[0] = 2
 	o = open(t, x.Object(false))
 	wants(t, o, map[uint64]string{0x0: "yard::first c:\\one.cc:5 [0+20]"})
 	told(t, o, "types", "damaged headers", ".debug$T", 1)
+
+	x = fixture.SampleObject()
+	x.Sections[4].Data[5] = 0xff // the size of the first
+	o = open(t, x.Object(false))
+	wants(t, o, map[uint64]string{0x0: "yard::first c:\\one.cc:5 [0+20]"})
+	told(t, o, "a type", "damaged headers", "invalid record", 1)
 }
 
 // The names of functions do not depend on where they are read from: from the

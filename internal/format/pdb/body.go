@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -88,7 +89,7 @@ func (f *File) Body(module int, m *Body) error {
 	if f.object {
 		_ = parts(rest, func(kind uint32, at int, part []byte) bool { // damage is that of readSections
 			if kind == partSymbols {
-				m.readSymbols(f, rest[:at+len(part)], at)
+				damage = cmp.Or(damage, m.readSymbols(f, rest[:at+len(part)], at))
 			}
 			return true
 		})
@@ -96,7 +97,7 @@ func (f *File) Body(module int, m *Body) error {
 		if kind := binary.LittleEndian.Uint32(symbols); kind != symbolsVersion {
 			return fmt.Errorf("unsupported version %d of symbols", kind)
 		}
-		m.readSymbols(f, symbols, symbolsHead)
+		damage = cmp.Or(damage, m.readSymbols(f, symbols, symbolsHead))
 	}
 	if m.linesOmitted {
 		damage = cmp.Or(damage, errors.New("too many lines of inlined calls"))
@@ -136,12 +137,16 @@ func (f *File) moduleData(mod *Module, buf *[]byte) (data []byte, damage error) 
 	return *buf, damage
 }
 
-// readSymbols reads procedures and the calls inlined into them, from an offset on.
-func (m *Body) readSymbols(f *File, data []byte, from int) {
+// readSymbols reads procedures and the calls inlined into them, from an offset on. It
+// returns an error if records end before the data, except for padding, and for
+// procedures of an invalid size or outside of the code of an object.
+func (m *Body) readSymbols(f *File, data []byte, from int) error {
 	m.scopes = m.scopes[:0]
+	end, lost := from, 0
 	skipped := 0 // open scopes beyond maxScopes
 	last := Proc{}
 	for r := range records(data, from) {
+		end = r.end()
 		switch {
 		case closesScope(r.kind) && skipped > 0:
 			skipped--
@@ -166,12 +171,22 @@ func (m *Body) readSymbols(f *File, data []byte, from int) {
 			in = scope{m.addProc(r.separate(last)), -1, last.Off}
 		default:
 			if p, ok := r.procedure(); ok {
+				if p.off+p.size < p.off || f.object && !f.hasPlace(p) {
+					lost++
+				}
 				last = Proc{Section: p.section, Off: p.off, Size: p.size, Record: m.base + int64(r.at), Typed: p.typ != 0}
 				in = scope{m.addProc(last), -1, p.off}
 			}
 		}
 		m.scopes = append(m.scopes, in)
 	}
+	if len(bytes.Trim(data[end:], "\x00")) > 0 {
+		return fmt.Errorf("invalid record at offset %#x of the symbols", end)
+	}
+	if lost > 0 {
+		return fmt.Errorf("section or size of %d procedures is invalid", lost)
+	}
+	return nil
 }
 
 // addProc adds a procedure and returns its index, -1 if it has no code.

@@ -1,10 +1,13 @@
 package pdb
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"symbolon/internal/bin"
 )
@@ -100,6 +103,13 @@ func (f *File) readTypes(data []byte) {
 		f.TypeFile = &TypeFile{Path: string(nameOf(r.data[inObject:], false))}
 	default:
 		f.types = t
+		end := symbolsHead
+		for r := range records(data, end) {
+			end = r.end()
+		}
+		if len(bytes.Trim(data[end:], "\x00")) > 0 {
+			f.problem(place, int64(end), "invalid record: the types after it are unknown")
+		}
 	}
 }
 
@@ -119,6 +129,12 @@ func (f *File) SetTypes(p *File) bool {
 	}
 	f.types, f.items = p.types, p.items
 	return true
+}
+
+// hasPlace reports whether the code of an object contains the start of a procedure.
+func (f *File) hasPlace(p procedure) bool {
+	i, found := slices.BinarySearchFunc(f.code, p.off, func(r Range, off uint32) int { return cmp.Compare(r.Start, off) })
+	return p.section == 1 && (found || i > 0 && p.off < f.code[i-1].End)
 }
 
 // hasCodeInParts reports whether an object has a procedure.

@@ -48,6 +48,9 @@ type record struct {
 	data []byte // bytes after the kind
 }
 
+// end returns the offset after the record.
+func (r *record) end() int { return r.at + 4 + len(r.data) }
+
 // records yields the records in data from off on, up to a truncated one.
 func records(data []byte, off int) iter.Seq[record] {
 	return func(yield func(record) bool) {

@@ -87,7 +87,28 @@ func OpenObject(src bin.Source) (*File, error) {
 	f.Wide = f.Arch() == ident.ArchX86_64 || f.Arch() == ident.ArchARM64
 	f.readSymbols(h.symbolsAt, h.symbols)
 	f.readSections(h.size, h.sections)
+	f.checkSymbols(h.symbolsAt)
 	return f, nil
+}
+
+// checkSymbols notes symbols of sections that do not exist, and auxiliary records
+// beyond the end. Relocations refer to symbols by their numbers, so a symbol that is
+// skipped may cost all debug information.
+func (f *File) checkSymbols(at int64) {
+	bad, n := 0, 0
+	for i := uint32(0); ; n++ {
+		r, ok := f.record(i)
+		if !ok {
+			break
+		}
+		i += 1 + uint32(r.aux)
+		if r.section > len(f.Sections) || r.section < sectionDebug || int64(i)*int64(f.symbolSize()) > int64(len(f.symbols)) {
+			bad++
+		}
+	}
+	if bad > 0 {
+		f.problem("symbol table", at, "section or number of auxiliary records of %d of %d symbols is invalid", bad, n)
+	}
 }
 
 const (

@@ -18,6 +18,8 @@ const (
 	classStatic   = 3
 	classWeak     = 105
 	typeFunction  = 2 // in the second four bits of the type
+
+	sectionDebug = -2 // the least number of a section: a symbol for debuggers
 )
 
 // Tables of a Symbol.
