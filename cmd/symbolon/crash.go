@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/crash"
+	"symbolon/internal/crash/text"
 	"symbolon/internal/source"
 )
 
@@ -20,6 +21,8 @@ type crashFlags struct {
 	threads string
 	extra   string
 	json    bool
+	human   bool
+	brief   bool
 }
 
 func crashCommand(e *env) *cobra.Command {
@@ -27,17 +30,25 @@ func crashCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "crash DUMP...", Short: "Turn a crash into the stacks of its threads",
 		Long: `DUMP is a minidump, or a crash report of an Apple system, as text or .ips; - is
-standard input. The JSON is one document for each DUMP, for minidumps in the schema
-of rust-minidump. A file that cannot be read ends with status 1, after the others.
+standard input. The text for people is that of rust-minidump. The JSON is one document
+for each DUMP, for minidumps in the schema of rust-minidump; a report of Apple's systems
+has no other form. A file that cannot be read ends with status 1, after the others.
 
 Without --symbols and --source the symbols come from the sources and the cache of
 the configuration.`,
-		RunE: func(c *cobra.Command, args []string) error { return processCrashes(c.Context(), e, &f, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.json && (f.human || f.brief) {
+				return &usageError{"--json cannot be used with --human or --brief"}
+			}
+			return processCrashes(c.Context(), e, &f, args)
+		},
 	}
 	fs := c.Flags()
 	f.conf.add(fs)
+	fs.BoolVar(&f.human, "human", false, "print text for people (the default)")
 	fs.BoolVar(&f.json, "json", false, "print JSON")
 	fs.StringArrayVar(&f.symbols, "symbols", nil, "use the symbols in the folder or file `DIR`; may be repeated, and replaces the sources of the configuration")
+	fs.BoolVar(&f.brief, "brief", false, "print text with the crash and its thread only")
 	fs.Var(choice{&f.threads, []string{"all", "crashing"}}, "threads", "walk the stacks of these `THREADS`: all or crashing")
 	fs.StringVar(&f.extra, "evil-json", "", "add certificates and the CPU's microcode from `FILE`, the extra data of a crash reporter")
 	return c
@@ -130,5 +141,8 @@ func (f *crashFlags) process(ctx context.Context, e *env, p *crash.Processor, na
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer r.Release()
-	return crash.WriteJSON(e.stdout, r)
+	if f.json {
+		return crash.WriteJSON(e.stdout, r)
+	}
+	return text.WriteHuman(e.stdout, r, text.Options{Brief: f.brief})
 }

@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 				os.CopyFS(e.WorkDir+"/demo", os.DirFS("demo")), os.CopyFS(e.WorkDir+"/release", release),
 				os.WriteFile(e.WorkDir+"/portable.pdb", portable, 0o600),
 				os.WriteFile(e.WorkDir+"/example", example, 0o600), os.WriteFile(e.WorkDir+"/cut", example[:50], 0o600),
-				os.WriteFile(e.WorkDir+"/abc", []byte("abc"), 0o600),
+				os.WriteFile(e.WorkDir+"/abc", []byte("abc"), 0o600), writeDumps(e.WorkDir),
 			)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
