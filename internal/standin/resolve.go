@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/demangle"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
+	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
@@ -83,7 +84,7 @@ func Resolve(ctx context.Context, e *Env, q Query, format string, fromTable bool
 	defer d.Close()
 	obj := d.Object()
 	reportMissingPDB(e.Stderr, q.File, obj)
-	look := fileLookup{lookup: obj, origin: obj.Origin, demangle: !q.Mangled}
+	look := fileLookup{lookup: obj, origin: obj.Origin, demangle: !q.Mangled, isWritten: obj.Info().Kind == source.Breakpad}
 	if fromTable {
 		if look.lookup, err = buildTable(ctx, obj); err != nil {
 			return fmt.Errorf("%s: %w", q.File, err)
@@ -154,12 +155,13 @@ type lookup interface {
 
 // A fileLookup makes the frames of answers.
 type fileLookup struct {
-	lookup   lookup
-	origin   func(path string) object.Origin
-	base     uint64 // subtracted from addresses
-	demangle bool
-	found    []sym.Frame
-	buf      []byte
+	lookup    lookup
+	origin    func(path string) object.Origin
+	base      uint64 // subtracted from addresses
+	demangle  bool
+	isWritten bool // paths are as the compiler wrote them
+	found     []sym.Frame
+	buf       []byte
 }
 
 // frames returns the frames of an address.
@@ -175,8 +177,10 @@ func (l *fileLookup) frames(addr uint64) ([]answer.Frame, error) {
 			out.Function = demangle.Name(out.Function, demangle.Full)
 		}
 		if f.File != 0 {
-			l.buf = object.CleanPath(l.lookup.AppendText(l.buf[:0], f.File), 0)
-			out.File = strings.ToValidUTF8(string(l.buf), "\uFFFD")
+			out.File = l.text(f.File)
+			if l.isWritten {
+				out.File = string(object.CleanPath([]byte(out.File), 0))
+			}
 			o := l.origin(out.File)
 			out.Link, out.Path, out.Revision = o.URL, o.Path, o.Revision
 		}

@@ -9,6 +9,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
+	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
 )
@@ -183,6 +184,9 @@ func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain 
 func (r *Result) AppendFile(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
 	from := len(dst)
 	dst, plain = r.AppendRaw(dst, m, t)
+	if r.Modules[m].handle.Facts().Kind != source.Breakpad { // others have no such paths
+		return dst, plain
+	}
 	dst = object.CleanPath(dst, from)
 	return dst, plain && bytes.IndexByte(dst[from:], '\\') < 0 // which the separators of Windows may have become
 }
