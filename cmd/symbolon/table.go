@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/bin"
+	"symbolon/internal/cficache"
+	"symbolon/internal/format/breakpad"
+	"symbolon/internal/object"
 	"symbolon/internal/scratch"
+	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
@@ -21,25 +28,41 @@ func tableCommand(e *env) *cobra.Command {
 
 func tableBuildCommand(e *env) *cobra.Command {
 	var out string
+	var unwind bool
 	c := &cobra.Command{
 		Use: "build FILE", Short: "Build the table of a debug file",
-		Long: "A file has the same table, byte for byte, on every machine.",
+		Long: `The table has functions, files and lines, or with --unwind the unwind
+information. A file has the same tables, byte for byte, on every machine.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" && args[0] == "-" {
 				return &usageError{"--out is required for standard input"}
 			}
-			if out == "" {
-				out = args[0] + ".symcache"
+			build, suffix := buildNames, ".symcache"
+			if unwind {
+				build, suffix = buildUnwind, ".cficache"
 			}
-			return buildTable(c.Context(), e, args[0], out)
+			if out == "" {
+				out = args[0] + suffix
+			}
+			return buildTable(c.Context(), e, args[0], out, build)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache)")
+	c.Flags().StringVar(&out, "out", "", "write the table to `TABLE`; - is standard output (default FILE.symcache or FILE.cficache)")
+	c.Flags().BoolVar(&unwind, "unwind", false, "build the table of unwind information")
 	return c
 }
 
-// buildTable builds the table of a file.
-func buildTable(ctx context.Context, e *env, name, out string) error {
+func buildNames(ctx context.Context, w io.Writer, obj *object.Object, in table.Input) error {
+	opt := symcache.Options{Scratch: scratch.Dir(os.TempDir()), Workers: runtime.GOMAXPROCS(0)}
+	return table.Build(ctx, w, obj, opt, in)
+}
+
+func buildUnwind(ctx context.Context, w io.Writer, obj *object.Object, in table.Input) error {
+	return table.BuildUnwind(ctx, w, obj, 0, in)
+}
+
+// buildTable builds a table of a file.
+func buildTable(ctx context.Context, e *env, name, out string, build func(context.Context, io.Writer, *object.Object, table.Input) error) error {
 	obj, d, err := openObject(e, name)
 	if err != nil {
 		return err
@@ -53,8 +76,7 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 	}
 	err = writeFile(e, out, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
-		opt := symcache.Options{Scratch: scratch.Dir(os.TempDir()), Workers: runtime.GOMAXPROCS(0)}
-		if err := table.Build(ctx, b, obj, opt, table.Input{Size: src.Size(), Hash: hash}); err != nil {
+		if err := build(ctx, b, obj, table.Input{Size: src.Size(), Hash: hash}); err != nil {
 			return err
 		}
 		return b.Flush()
@@ -68,13 +90,20 @@ func buildTable(ctx context.Context, e *env, name, out string) error {
 func tableDumpCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "dump TABLE", Short: "Print the bytes of a table with their meaning",
+		Long: "Of unwind information, the STACK records are printed.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args, func(name string, t *symcache.Table) error {
+			return withTable(e, args[0], func(names *symcache.Table, unwind *cficache.Table) error {
 				out := bufio.NewWriter(e.stdout)
-				if err := t.Dump(out); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+				if unwind == nil {
+					return errors.Join(names.Dump(out), out.Flush())
 				}
-				return out.Flush()
+				var line []byte
+				err := unwind.Records(func(u *sym.Unwind) error {
+					line = breakpad.AppendStack(line[:0], u)
+					_, err := out.Write(line)
+					return err
+				})
+				return errors.Join(err, out.Flush())
 			})
 		},
 	}
@@ -84,29 +113,55 @@ func tableVerifyCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify TABLE", Short: "Check every byte and every reference of a table",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args, func(name string, t *symcache.Table) error {
-				if err := t.Verify(); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+			return withTable(e, args[0], func(names *symcache.Table, unwind *cficache.Table) error {
+				if unwind != nil { // opening it has checked all bytes
+					info := unwind.Info()
+					ranges, rows := unwind.Counts()
+					say(e.stdout, "%s: valid; %s, %s with %s, built from %s\n",
+						args[0], info.Module.DebugID, counted(ranges, "range"), counted(rows, "different row"), counted(info.InputSize, "byte"))
+					return nil
 				}
-				info := t.Info()
+				info := names.Info()
+				if err := names.Verify(); err != nil {
+					return err
+				}
 				say(e.stdout, "%s: valid; %s %s, built from %s\n",
-					name, printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
+					args[0], printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
 				return nil
 			})
 		},
 	}
 }
 
-// withTable calls use with the table that args name.
-func withTable(e *env, args []string, use func(name string, t *symcache.Table) error) error {
-	f, err := openFile(e, args[0])
+// withTable calls use with the table in a file: one of names, or one of unwind
+// information.
+func withTable(e *env, name string, use func(names *symcache.Table, unwind *cficache.Table) error) error {
+	f, err := openFile(e, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	t, err := symcache.Open(f.Source)
-	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+	if err = useTable(f.Source, use); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	return use(args[0], t)
+	return nil
+}
+
+func useTable(src bin.Source, use func(names *symcache.Table, unwind *cficache.Table) error) error {
+	data, err := bin.Read(src, 0, int(src.Size()))
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(data, []byte(cficache.Magic)) {
+		t, err := cficache.Open(data)
+		if err != nil {
+			return err
+		}
+		return use(nil, t)
+	}
+	t, err := symcache.Open(src)
+	if err != nil {
+		return err
+	}
+	return use(t, nil)
 }

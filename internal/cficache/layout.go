@@ -15,10 +15,11 @@ import (
 // cheap to build again.
 const Version = 1
 
+// Magic is the start of every table.
+const Magic = "\x89unwtab\n"
+
 // Constants of the format, which do not change within a Version.
 const (
-	magic = "\x89unwtab\n"
-
 	pageShift = 12 // of the addresses of a page record
 	pageSize  = 1 << pageShift
 	maxGap    = 4 // pages without a record in an extent
@@ -66,7 +67,7 @@ func (h *head) sections() (at [6]uint64) {
 func (h *head) append(b []byte) []byte {
 	le := binary.LittleEndian
 	start := len(b)
-	b = append(b, magic...)
+	b = append(b, Magic...)
 	b = le.AppendUint32(b, Version)
 	b = le.AppendUint32(b, 0) // size, set below
 	b = le.AppendUint64(b, h.body)
@@ -91,7 +92,7 @@ func malformed(place, format string, args ...any) *fault.Error {
 
 // parseHead parses the head at the start of a file.
 func parseHead(b []byte) (*head, error) {
-	if len(b) < fixedHead || string(b[:len(magic)]) != magic {
+	if len(b) < fixedHead || string(b[:len(Magic)]) != Magic {
 		return nil, malformed("head", "not a table")
 	}
 	le := binary.LittleEndian
