@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/cache/redis"
 	"symbolon/internal/cache/shared"
+	"symbolon/internal/crash"
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -42,6 +43,7 @@ type Config struct {
 	Locate      locate.Config      `yaml:"locate" help:"The search for the file of a module."`
 	Table       table.Config       `yaml:"table" help:"Lookup tables, which are built from symbol files."`
 	Symbolicate symbolicate.Config `yaml:"symbolicate" help:"Limits of one request."`
+	Crash       crash.Config       `yaml:"crash" help:"Crash files."`
 }
 
 // Log is what is logged and how.

@@ -12,8 +12,8 @@ import (
 	"symbolon/internal/unwind/rule"
 )
 
-// fromMinidump reads a minidump.
-func fromMinidump(src bin.Source) (*Dump, error) {
+// OpenMinidump reads a minidump.
+func OpenMinidump(src bin.Source) (*Dump, error) {
 	f, err := minidump.Open(src)
 	if err != nil {
 		return nil, err

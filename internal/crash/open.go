@@ -20,7 +20,7 @@ func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 		r, err := openApple(src)
 		return nil, r, err
 	}
-	d, err := fromMinidump(src)
+	d, err := OpenMinidump(src)
 	return d, nil, err
 }
 

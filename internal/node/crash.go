@@ -1,8 +1,21 @@
 package node
 
-import "symbolon/internal/crash"
+import (
+	"symbolon/internal/api/sentry"
+	"symbolon/internal/crash"
+)
 
 // Crashes returns the processor of crashes that uses the sources of the node.
 func (n *Node) Crashes() *crash.Processor {
 	return crash.New(crash.Deps{Engine: n.engine.Patient(), Tables: n.tables})
+}
+
+// crashesFor returns a processor of crashes over the sources of a request.
+func (n *Node) crashesFor(a sentry.Search) (*crash.Processor, error) {
+	l, err := n.locatorFor(a)
+	if err != nil {
+		return nil, err
+	}
+	tables := n.tables.With(l)
+	return crash.New(crash.Deps{Engine: n.engine.With(tables).Patient(), Tables: tables}), nil
 }

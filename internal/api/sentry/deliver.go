@@ -14,6 +14,7 @@ import (
 
 // A format writes an answer: a document, or lines.
 type format interface {
+	begin()
 	decided(modules []int32, more bool) // the outcome of these modules is known
 	end()                               // of all modules
 }
@@ -24,6 +25,7 @@ func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) 
 	defer fault.Recover("", &err)
 	e.known, e.res = begin(ctx, e.req)
 	e.Begin(&timed{ctx, e.to})
+	f.begin()
 	for more := true; more; {
 		var modules []int32
 		modules, more = e.res.Next()
@@ -42,9 +44,12 @@ func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) 
 // wait for go on after a client has left.
 func (d *Door) answer(j *jobs.Job, begin engine, q *request, requestID string) {
 	a := d.jobs.NewAnswer()
-	doc := &document{encoder: d.newEncoder(q, a), door: d, job: j}
-	defer doc.release() // after the client has its answer
-	err := d.deliver(j.Context(), begin, doc.encoder, doc)
+	err := q.addStacks(j.Context())
+	if err == nil {
+		doc := &document{encoder: d.newEncoder(q, a), door: d, job: j}
+		defer doc.release() // after the client has its answer
+		err = d.deliver(j.Context(), begin, doc.encoder, doc)
+	}
 	if a.End(); err != nil {
 		a.Free()
 		a = d.failed(err, requestID)
@@ -60,6 +65,7 @@ type document struct {
 	job  *jobs.Job
 }
 
+func (doc *document) begin()                {}
 func (doc *document) decided([]int32, bool) {}
 
 func (doc *document) end() {
@@ -114,9 +120,12 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin
 	ctx, cancel := context.WithTimeout(r.Context(), jobs.Longest)
 	defer cancel()
 	w.Header().Set("Content-Type", linesType)
+	err := q.addStacks(ctx)
 	l := newLines(ctx, d, q, w)
 	defer l.release()
-	err := d.deliver(ctx, begin, l.encoder, l)
+	if err == nil {
+		err = d.deliver(ctx, begin, l.encoder, l)
+	}
 	if r.Context().Err() != nil {
 		return
 	}
@@ -133,6 +142,9 @@ func (e *encoder) answer() {
 	e.Key("status").String("completed")
 	if e.HasSignal {
 		e.Key("signal").Uint(uint64(e.Signal))
+	}
+	if e.crash != nil {
+		e.crashFields()
 	}
 	e.Key("stacktraces").Open('[')
 	first := 0

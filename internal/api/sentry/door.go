@@ -11,7 +11,9 @@ import (
 	"symbolon/internal/api/jobs"
 	"symbolon/internal/api/wire"
 	"symbolon/internal/bin"
+	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
+	"symbolon/internal/crash"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/sym"
@@ -29,7 +31,12 @@ type Deps struct {
 	File    func(ctx context.Context, s Search, m ident.Module, kind string) (File, error)
 	Sources int           // number of configured sources
 	Timeout time.Duration // of a download
-	Store   jobs.Store    // nil: this node runs alone
+	// Spool returns a temporary file for a dump.
+	Spool func() (cache.Spool, error)
+	// Crashes returns a processor of dumps over the sources of a search.
+	Crashes func(Search) (*crash.Processor, error)
+	MaxDump bin.Size
+	Store   jobs.Store // nil: this node runs alone
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -59,7 +66,17 @@ type result interface {
 // request is a request that is being answered.
 type request struct {
 	*wire.Request
-	scope string
+	scope  string
+	search Search
+	renamed
+	crash *crashed                    // nil: the request is not a crash file
+	walk  func(context.Context) error // adds the stack traces; nil: they are there
+}
+
+// renamed is the module whose debug file is looked up by another name.
+type renamed struct {
+	first     int
+	firstName string // empty: that of the request
 }
 
 // Door serves the routes. Close it.

@@ -10,7 +10,6 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
-	"symbolon/internal/symbolicate"
 )
 
 // module writes the outcome for a module. It may change until all of its stack
@@ -18,9 +17,14 @@ import (
 func (e *encoder) module(m int32) {
 	sent, known := &e.Modules[m], &e.known[m]
 	e.Open('{')
-	e.Key("debug_status").String(debugStatus(known))
+	e.Key("debug_status").String(lookupStatus(known.Asked, known.Found, known.Report.Fault))
+	features := known.Features
+	if u := e.unwinding(m); u != nil {
+		e.Key("unwind_status").String(lookupStatus(u.asked, u.found, u.fault))
+		features |= u.features
+	}
 	e.Key("features")
-	e.features(known.Features, known.VCS)
+	e.features(features, known.VCS)
 	e.Key("arch").String(archName(known.Arch, sent.Kind))
 	e.Key("type").String(sent.Kind.String())
 	if !sent.CodeID.IsZero() {
@@ -48,15 +52,16 @@ func (e *encoder) module(m int32) {
 	e.Close('}')
 }
 
-// debugStatus returns the status of the protocol for a module.
-func debugStatus(known *symbolicate.Module) string {
+// lookupStatus returns the status of the protocol for the search for a file of a
+// module.
+func lookupStatus(asked, found bool, why *fault.Error) string {
 	switch {
-	case !known.Asked:
+	case !asked:
 		return "unused"
-	case known.Found:
+	case found:
 		return "found"
 	}
-	switch kindOf(known.Report.Fault) {
+	switch kindOf(why) {
 	case fault.NotFound:
 		return "missing"
 	case fault.Malformed:
@@ -120,27 +125,33 @@ type candidate struct {
 	fault            *fault.Error
 	features         object.Features
 	vcs              string
-	debug            string // its status as the debug file; "": not chosen
-	why              string
+	debug, unwind    use
 }
 
-// candidates writes the trail of a module, if it is not empty, without duplicates:
-// of two entries that for the debug file counts.
+// use is the status of a file that was chosen for a purpose, "" for others.
+type use struct{ status, why string }
+
+// candidates writes the trail of a module, if it is not empty, without duplicates.
 func (e *encoder) candidates(m int32) {
 	known := &e.known[m]
 	all := candidatesOf(nil, known.Trail())
-	e.chosen(all, known)
+	if at, chosen := e.chosen(all, known.Trail(), known.Found, known.Report.Fault); at >= 0 {
+		all[at].debug = chosen
+	}
+	if u := e.unwinding(m); u != nil {
+		more := candidatesOf(nil, u.trail)
+		if at, chosen := e.chosen(more, u.trail, u.found, u.fault); at >= 0 {
+			more[at].unwind = chosen
+		}
+		all = append(all, more...)
+	}
 	all = candidatesOf(all, known.SourceTrail())
 	for _, l := range e.excerpts.order {
 		if l.asked && slices.Contains(l.modules, m) {
 			all = append(all, candidate{source: linkSource, location: l.url, fault: l.fault, features: object.HasSources})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.location, b.location))
-	})
-	all = slices.CompactFunc(all, func(a, b candidate) bool { return a.source == b.source && a.location == b.location })
-	if len(all) == 0 {
+	if all = merge(all); len(all) == 0 {
 		return
 	}
 	e.Key("candidates").Open('[')
@@ -148,6 +159,24 @@ func (e *encoder) candidates(m int32) {
 		e.candidate(&all[i])
 	}
 	e.Close(']')
+}
+
+// merge sorts candidates, and merges those of one place: the first one counts, with
+// the uses of all.
+func merge(all []candidate) []candidate {
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.location, b.location))
+	})
+	out := all[:0]
+	for _, c := range all {
+		if n := len(out); n > 0 && out[n-1].source == c.source && out[n-1].location == c.location {
+			out[n-1].debug = cmp.Or(out[n-1].debug, c.debug)
+			out[n-1].unwind = cmp.Or(out[n-1].unwind, c.unwind)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
@@ -162,27 +191,21 @@ func candidatesOf(out []candidate, tried []locate.Tried) []candidate {
 	return out
 }
 
-// chosen sets the status of the debug file. If all files are malformed, it is that
-// of the first of them.
-func (e *encoder) chosen(all []candidate, known *symbolicate.Module) {
-	at := slices.IndexFunc(known.Trail(), func(t locate.Tried) bool { return t.Chosen })
-	if known.Found {
-		if at >= 0 {
-			all[at].debug = "ok"
-		}
-		return
+// chosen returns the index of the candidate that was chosen, and its status, or -1.
+// If all files are malformed, it is the first of them.
+func (e *encoder) chosen(all []candidate, trail []locate.Tried, found bool, why *fault.Error) (at int, u use) {
+	at = slices.IndexFunc(trail, func(t locate.Tried) bool { return t.Chosen })
+	if found {
+		return at, use{status: "ok"}
 	}
-	why := known.Report.Fault
 	if at < 0 && kindOf(why) == fault.Malformed {
 		at = slices.IndexFunc(all, func(c candidate) bool { return c.fault != nil && c.fault.Kind == fault.Malformed })
 	}
-	if at < 0 {
-		return
+	u.status, u.why = e.verdict(why)
+	if u.status == "notfound" || u.status == "noperm" {
+		u.status = "error"
 	}
-	all[at].debug, all[at].why = e.verdict(why)
-	if all[at].debug == "notfound" || all[at].debug == "noperm" {
-		all[at].debug = "error"
-	}
+	return at, u
 }
 
 // verdict returns the status and the details of a fault, as Symbolicator has them:
@@ -242,10 +265,15 @@ func (e *encoder) candidate(c *candidate) {
 		e.features(c.features, c.vcs)
 	}
 	e.Close('}')
-	if c.debug != "" {
-		e.Key("debug").Open('{')
-		e.statusOf(c.debug, c.why)
-		e.Close('}')
+	for _, one := range [...]struct {
+		name string
+		use
+	}{{"unwind", c.unwind}, {"debug", c.debug}} {
+		if one.status != "" {
+			e.Key(one.name).Open('{')
+			e.statusOf(one.status, one.why)
+			e.Close('}')
+		}
 	}
 	e.Close('}')
 }

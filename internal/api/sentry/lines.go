@@ -31,8 +31,8 @@ const (
 	lineDelay = 100 * time.Millisecond
 )
 
-// lines writes an answer in lines: one for each stack trace as soon as all of its
-// modules are decided, one for each module, and the status.
+// lines writes an answer in lines: one for a crash, one for each stack trace as soon
+// as all of its modules are decided, one for each module, and the status.
 type lines struct {
 	*encoder
 	door *Door
@@ -83,6 +83,20 @@ func (l *lines) firstFrame(s int) int {
 		return 0
 	}
 	return l.Stacks[s-1].End
+}
+
+// begin writes the line of a crash.
+func (l *lines) begin() {
+	if l.crash == nil {
+		return
+	}
+	l.Open('{')
+	l.Key("type").String("crash")
+	l.Key("crash").Open('{')
+	l.crashFields()
+	l.Close('}')
+	l.Close('}')
+	l.EndLine()
 }
 
 // decided writes the stack traces that wait for no other modules, and then the

@@ -29,6 +29,9 @@ func (q *request) query() *symbolicate.Request {
 		}
 		req.Bases[i] = baseOf(m)
 	}
+	if q.firstName != "" {
+		req.Modules[q.first].DebugFile = q.firstName
+	}
 	images := q.images()
 	first := 0
 	for s := range q.Stacks {

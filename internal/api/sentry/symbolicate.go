@@ -25,7 +25,13 @@ func (d *Door) Routes() []api.Route {
 		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
 		{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail},
 	}
-	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm", "/minidump", "/applecrashreport"} {
+	for _, k := range []*kind{&minidumps, &appleReports} {
+		routes = append(routes, api.Route{
+			Methods: post, Pattern: k.path, MaxBody: int64(d.deps.MaxDump) + maxParts*maxPart, MaxHeld: maxPart, Fail: fail,
+			Handle: func(w http.ResponseWriter, r *http.Request) { d.crash(w, r, k) },
+		})
+	}
+	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm"} {
 		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
 	}
 	return routes
@@ -67,39 +73,51 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		q.Request, err = wire.Decode(r.Body, d.cfg.limits())
 	}
-	if err == nil {
-		err = d.admit(q, client)
-	}
 	if err != nil {
 		status, title := explain(err)
 		fail(w, r, status, title)
 		return
 	}
-	cost := q.LookupCost(d.deps.Sources)
+	d.run(w, r, client, timeout, q)
+}
+
+// run answers a request by way of a job. It reports whether a job began.
+func (d *Door) run(w http.ResponseWriter, r *http.Request, client client, timeout time.Duration, q *request) (began bool) {
+	if err := d.admit(q, client); err != nil {
+		status, title := explain(err)
+		fail(w, r, status, title)
+		return false
+	}
+	asked := len(q.Frames)
+	if q.walk != nil {
+		asked = len(q.Modules)
+	}
+	cost := q.LookupCost(d.deps.Sources, asked)
 	if cost > jobs.MostWeight {
 		fail(w, r, http.StatusRequestEntityTooLarge, "too many modules for so many sources; use several requests")
-		return
+		return false
 	}
-	search := Search{Scope: scope, Only: client.sources()}
+	q.search = Search{Scope: q.scope, Only: client.sources()}
 	if q.HasSources {
-		search.Named = append([]source.Config{}, q.Sources...)
+		q.search.Named = append([]source.Config{}, q.Sources...)
 	}
-	begin, err := d.engine(search)
+	begin, err := d.engine(q.search)
 	if err != nil {
 		d.refuseSources(w, r, err)
-		return
+		return false
 	}
-	j := d.jobs.Begin(scope, q.Footprint()+cost)
+	j := d.jobs.Begin(q.scope, q.Footprint()+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.busy(w, r, "maximum number of concurrent requests reached")
-		return
+		return false
 	}
 	if wantsLines(r) {
 		d.stream(w, r, j, begin, q)
-		return
+		return true
 	}
 	d.jobs.Run(w, r, j, timeout, func() { d.answer(j, begin, q, api.RequestID(r.Context())) })
+	return true
 }
 
 // refuseSources answers that the sources of a request cannot be used. An invalid

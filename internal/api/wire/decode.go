@@ -28,33 +28,39 @@ type Limits struct {
 	Modules int
 }
 
-// Decode reads and checks the body of a request. The error is a *refusal or
+// Decode reads and checks the body of a request. The error is a *Refusal or
 // an *api.BodyError. As in Symbolicator, bytes after the request are not read.
 func Decode(body io.Reader, limits Limits) (*Request, error) {
+	q := &Request{Context: true, Scraping: defaultScraping()}
+	return q, q.decode(body, limits, func(d *decoder) { d.object("the request", requestMembers) })
+}
+
+// decode reads a JSON document into q.
+func (q *Request) decode(body io.Reader, limits Limits, read func(*decoder)) error {
 	in := json.NewDecoder(body)
 	defer in.Release()
 	in.MaxString, in.Unique = maxString, true
-	d := &decoder{Decoder: in, limits: limits, q: &Request{Context: true, Scraping: defaultScraping()}}
+	d := &decoder{Decoder: in, limits: limits, q: q}
 	if in.HasBOM {
 		in.Fail(json.ErrSyntax)
 	}
-	d.object("the request", requestMembers)
+	read(d)
 	var unread *api.BodyError
 	var refused *Refusal
 	var twice *json.DuplicateError
 	switch err := in.Err; {
 	case err == nil:
-		return d.q, nil
+		return nil
 	case errors.As(err, &unread):
-		return nil, unread
+		return unread
 	case errors.As(err, &refused):
-		return nil, refused
+		return refused
 	case errors.As(err, &twice):
-		return nil, Refuse(http.StatusUnprocessableEntity, twice.Name+": must occur only once")
+		return Refuse(http.StatusUnprocessableEntity, twice.Name+": must occur only once")
 	case errors.Is(err, json.ErrDepth):
-		return nil, Refuse(http.StatusBadRequest, "the body is "+err.Error())
+		return Refuse(http.StatusBadRequest, "the body is "+err.Error())
 	}
-	return nil, Refuse(http.StatusBadRequest, "the body is not JSON")
+	return Refuse(http.StatusBadRequest, "the body is not JSON")
 }
 
 var requestMembers = json.NewTable([]json.Member[*decoder]{

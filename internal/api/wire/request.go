@@ -24,6 +24,7 @@ type Request struct {
 	Context     bool // the answer has source lines
 	CallerFirst bool // the outermost frame is first, in the request and in the answer
 	Scraping    Scraping
+	rewrites    []rewrite
 }
 
 // Stack is a stack trace.
@@ -90,6 +91,11 @@ type Trust uint8
 const (
 	TrustNone Trust = iota
 	TrustScan
+	TrustCFIScan
+	TrustFP
+	TrustCFI
+	TrustPrewalked
+	TrustContext
 )
 
 var Trusts = [...]string{"none", "scan", "cfiscan", "fp", "cfi", "prewalked", "context"}
@@ -144,6 +150,22 @@ func (f Field) IsText() bool {
 	return false
 }
 
+// AddFrame adds a frame with the names of its package and its function, if they are
+// not empty.
+func (q *Request) AddFrame(f Frame, pack, function string) {
+	if pack != "" || function != "" {
+		f.extra = uint32(len(q.extras)) + 1
+		if pack != "" {
+			q.addExtra(FieldPackage, []byte(pack))
+		}
+		if function != "" {
+			q.addExtra(FieldFunction, []byte(function))
+		}
+		q.extras = append(q.extras, byte(fieldEnd))
+	}
+	q.Frames = append(q.Frames, f)
+}
+
 // addExtra adds a field to the record of the last frame. A record has the number,
 // the length and the content of each field, and ends with a zero.
 func (q *Request) addExtra(f Field, content []byte) {
@@ -163,8 +185,8 @@ func (q *Request) Footprint() int64 {
 
 // LookupCost estimates the memory of the trails of all modules, which have an entry
 // for each path on each source. configured is the number of sources for requests
-// that do not name any.
-func (q *Request) LookupCost(configured int) int64 {
+// that do not name any, asked how many modules may be looked up.
+func (q *Request) LookupCost(configured, asked int) int64 {
 	sources, long := int64(configured), int64(0)
 	if q.HasSources {
 		sources = int64(len(q.Sources))
@@ -179,7 +201,7 @@ func (q *Request) LookupCost(configured int) int64 {
 			unknown++
 		}
 	}
-	asked := min(len(q.Modules), len(q.Frames)) // modules without a frame are not looked up
+	asked = min(asked, len(q.Modules))
 	unknown = min(unknown, asked)
 	places := int64(unknown)*allPlaces + int64(asked-unknown)*usualPlaces
 	return places * (sources*placeCost + long)

@@ -27,9 +27,10 @@ type decoder struct {
 	*json.Decoder
 	limits  Limits
 	q       *Request
-	stack   Stack // that is being read, as are the frame and the module
+	stack   Stack // that is being read, as are the frame, the module and the rewrite
 	frame   Frame
 	module  Module
+	rewrite rewrite
 	scratch []byte
 }
 

@@ -1,0 +1,344 @@
+package sentry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/wire"
+	"symbolon/internal/bin"
+	"symbolon/internal/crash"
+	"symbolon/internal/fault"
+	"symbolon/internal/format/applecrash"
+	"symbolon/internal/format/minidump"
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/unwind"
+	"symbolon/internal/unwind/rule"
+)
+
+// A kind of crash file has a route of its own.
+type kind struct {
+	path string
+	part string // the part of the form with the file
+	name string
+	// read makes a request for the frames of the file, which it closes then, or in the
+	// walk of the request.
+	read func(d *Door, q *request, f *form) error
+}
+
+var (
+	minidumps    = kind{"/minidump", "upload_file_minidump", "minidump", (*Door).readMinidump}
+	appleReports = kind{"/applecrashreport", "apple_crash_report", "apple crash report", (*Door).readApple}
+)
+
+// crash answers a request with a crash file.
+func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
+	client, ok := d.identify(w, r)
+	if !ok {
+		return
+	}
+	query := r.URL.Query()
+	timeout, refused := timeoutOf(query)
+	if refused != nil {
+		fail(w, r, refused.Status, refused.Detail)
+		return
+	}
+	scope, err := client.scope(query.Get("scope"))
+	var f *form
+	if err == nil {
+		f, err = d.readForm(r, k.part)
+	}
+	if err != nil {
+		d.refuseForm(w, r, err)
+		return
+	}
+	q := &request{scope: scope}
+	q.Request, err = wire.DecodeForm(f.parts, d.cfg.limits())
+	switch {
+	case err != nil:
+	case f.file == nil:
+		err = wire.Refuse(http.StatusBadRequest, "missing "+k.name)
+	case hasForm(f.file):
+		err = wire.Refuse(http.StatusBadRequest, k.name+" contains multipart form data")
+	default:
+		err = k.read(d, q, f)
+	}
+	if err == nil && d.run(w, r, client, timeout, q) {
+		return
+	}
+	f.Close()
+	if err != nil && fault.KindOf(err) == fault.Malformed {
+		api.WriteJSON(w, http.StatusOK, struct {
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		}{"failed", failureText(err)})
+		return
+	}
+	if err != nil {
+		d.refuseForm(w, r, err)
+	}
+}
+
+// refuseForm answers that a form cannot be used. Symbolicator describes these
+// errors in JSON.
+func (d *Door) refuseForm(w http.ResponseWriter, r *http.Request, err error) {
+	status, title := explain(err)
+	if status == http.StatusInternalServerError {
+		d.deps.Log.Error("cannot receive a crash file", "request_id", api.RequestID(r.Context()), "error", err)
+		fail(w, r, status, title)
+		return
+	}
+	detail(w, status, cmp.Or(title, http.StatusText(status)))
+}
+
+// hasForm reports whether a file begins as multipart/form-data does: some clients
+// send the form as its own part.
+func hasForm(file bin.Source) bool {
+	head, _ := bin.Read(file, 0, int(min(2, file.Size())))
+	return string(head) == "--"
+}
+
+// failureText returns the message for a file that cannot be read. Clients know those
+// of Symbolicator.
+func failureText(err error) string {
+	for _, known := range [...]struct {
+		err  error
+		text string
+	}{
+		{minidump.ErrMissingHeader, "Missing minidump header (empty minidump?)"},
+		{minidump.ErrHeaderMismatch, "Header mismatch"},
+		{minidump.ErrVersionMismatch, "Minidump version mismatch"},
+		{minidump.ErrMissingDirectory, "Missing stream directory (heavily truncated minidump?)"},
+		{minidump.ErrMissingSystemInfo, "The system information stream was not found"},
+		{minidump.ErrMissingThreadList, "The thread list stream was not found"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.text
+		}
+	}
+	return err.Error()
+}
+
+// addStacks adds the stack traces of a crash file to q.
+func (q *request) addStacks(ctx context.Context) error {
+	if q.walk == nil {
+		return nil
+	}
+	return q.walk(ctx)
+}
+
+// readMinidump makes q the request for the stacks of a minidump.
+func (d *Door) readMinidump(q *request, f *form) error {
+	file, _ := bin.InPlace(f.file)
+	dump, err := crash.OpenMinidump(file)
+	if err != nil {
+		return err
+	}
+	s := &dump.System
+	q.crash = &crashed{
+		system:    system{os: osNames[s.OS], version: s.Version, build: s.Build, arch: archName(s.Arch, ident.TypeUnknown)},
+		isCrash:   dump.Exception != nil,
+		reason:    wire.Optional{OK: true},
+		assertion: wire.Optional{Text: dump.Assertion, OK: true},
+	}
+	if !dump.Written.IsZero() {
+		q.crash.timestamp = dump.Written.Unix()
+	}
+	if e := dump.Exception; e != nil {
+		q.crash.reason.Text = fmt.Sprintf("%s / %#x", e, e.CrashAddress())
+	}
+	lowest := -1
+	for i := range dump.Modules {
+		m := &dump.Modules[i]
+		q.Modules = append(q.Modules, moduleOf(m))
+		if lowest < 0 || m.Base < dump.Modules[lowest].Base {
+			lowest = i
+		}
+	}
+	if lowest >= 0 {
+		m := &dump.Modules[lowest]
+		m.DebugFile = q.Rename(m.DebugFile)
+		q.first, q.firstName = lowest, m.DebugFile
+	}
+	q.walk = func(ctx context.Context) error {
+		defer f.Close()
+		p, err := d.deps.Crashes(q.search)
+		if err != nil {
+			return err
+		}
+		report, err := p.Walk(ctx, dump, crash.Options{Purpose: locate.Debug})
+		if err != nil {
+			return err
+		}
+		defer report.Release()
+		q.addReport(report)
+		return nil
+	}
+	return nil
+}
+
+// osNames has the names of operating systems in the protocol.
+var osNames = map[minidump.OS]string{
+	minidump.Windows: "Windows", minidump.MacOS: "macOS", minidump.IOS: "iOS", minidump.Linux: "Linux",
+	minidump.Solaris: "Solaris", minidump.Android: "Android", minidump.PS3: "PS3", minidump.NaCl: "NaCl",
+}
+
+// moduleOf returns a module of a dump.
+func moduleOf(m *minidump.Module) wire.Module {
+	return wire.Module{
+		Kind: m.Type, CodeID: m.CodeID, DebugID: m.DebugID, HasDebug: !m.DebugID.IsZero(),
+		CodeFile: wire.Optional{Text: m.CodeFile, OK: m.CodeFile != ""}, DebugFile: wire.Optional{Text: m.DebugFile, OK: m.DebugFile != ""},
+		Addr: m.Base, Size: m.Size, HasSize: true,
+	}
+}
+
+// maxStack is the number of frames of a stack in the answer, as in Symbolicator.
+const maxStack = 256
+
+// addReport adds the stacks of a report. Modules without ids on no stack are removed:
+// Linux lists fonts and the like.
+func (q *request) addReport(r *crash.Report) {
+	q.crash.unwindings = make([]unwinding, 0, len(q.Modules))
+	kept := q.Modules[:0]
+	for i, m := range q.Modules {
+		u := &r.Symbols[i].Unwind
+		if !u.Asked && !m.HasDebug && m.CodeID.IsZero() {
+			continue
+		}
+		if i == q.first {
+			q.first = len(kept)
+		}
+		kept = append(kept, m)
+		q.crash.unwindings = append(q.crash.unwindings, unwinding{u.Asked, u.Found, u.Report.Fault, u.Features, u.Trail})
+	}
+	q.Modules = kept
+	client := map[uint32][]minidump.ClientFrame{} // found by Sentry's client, which count instead of ours
+	for _, s := range r.Minidump.Client {
+		client[s.ThreadID] = s.Frames[:min(len(s.Frames), maxStack)]
+	}
+	for i := range r.Stacks {
+		t, s := &r.Threads[i], &r.Stacks[i]
+		own := client[t.ID]
+		if len(s.Frames) == 0 && len(own) == 0 {
+			continue
+		}
+		st := wire.Stack{ThreadID: uint64(t.ID), HasID: true, ThreadName: wire.Optional{Text: t.Name, OK: t.IsNamed}}
+		switch {
+		case i == r.Requesting:
+			st.Requesting = wire.Yes
+		case r.Requesting >= 0:
+			st.Requesting = wire.No
+		}
+		for reg := range rule.Reg(r.System.CPU.Count()) {
+			if v, ok := t.Registers.Get(reg); ok {
+				st.Registers = append(st.Registers, wire.Register{Name: r.System.CPU.RegName(reg), Value: v})
+			}
+		}
+		slices.SortFunc(st.Registers, func(a, b wire.Register) int { return cmp.Compare(a.Name, b.Name) })
+		for _, f := range own {
+			q.AddFrame(wire.Frame{Addr: f.Addr, Trust: wire.TrustPrewalked}, "", f.Function)
+		}
+		for k := range s.Frames[:min(len(s.Frames), maxStack)] {
+			if len(own) > 0 {
+				break
+			}
+			f := &s.Frames[k]
+			out := wire.Frame{Addr: f.Resume, Trust: trustOf(f.Trust)}
+			if k > 0 && f.Addr == f.Resume { // interrupted by a signal
+				out.Adjust = wire.No
+			}
+			q.Frames = append(q.Frames, out)
+		}
+		st.End = len(q.Frames)
+		q.Stacks = append(q.Stacks, st)
+	}
+}
+
+// trustOf returns the trust of the protocol.
+func trustOf(t unwind.Trust) wire.Trust {
+	switch t {
+	case unwind.Context:
+		return wire.TrustContext
+	case unwind.CFI:
+		return wire.TrustCFI
+	case unwind.CFIScan:
+		return wire.TrustCFIScan
+	case unwind.FramePointer:
+		return wire.TrustFP
+	}
+	return wire.TrustScan
+}
+
+// macVersion matches the versions that Symbolicator divides.
+var macVersion = regexp.MustCompile(`^Mac OS X (\d+\.\d+\.\d+)(?: \(([0-9A-Fa-f]+)\))?$`)
+
+// readApple makes q the request for the stacks of an Apple crash report.
+func (d *Door) readApple(q *request, f *form) error {
+	file := f.file
+	defer f.Close()
+	if file.Size() > applecrash.MaxSize {
+		return fault.New(fault.Malformed, "apple crash report", "invalid size: must be at most %d bytes", applecrash.MaxSize)
+	}
+	text, err := bin.Read(file, 0, int(file.Size()))
+	if err != nil {
+		return err
+	}
+	report, err := applecrash.Read(text)
+	if err != nil {
+		return err
+	}
+	arch, _, _ := strings.Cut(report.CodeType, " ")
+	q.crash = &crashed{
+		isCrash: true,
+		system:  system{os: report.Metadata[applecrash.KeyOS], device: report.Metadata[applecrash.KeyModel], arch: archName(ident.ParseArch(arch), ident.TypeMachO)},
+	}
+	if !report.Time.IsZero() {
+		q.crash.timestamp = report.Time.Unix()
+	}
+	if m := macVersion.FindStringSubmatch(q.crash.system.os); m != nil {
+		q.crash.system = system{os: "macOS", version: m[1], build: m[2], arch: q.crash.system.arch, device: q.crash.system.device}
+	}
+	q.crash.reason.Text, q.crash.reason.OK = report.Metadata[applecrash.KeyException]
+	for _, text := range []string{report.Info, report.Metadata[applecrash.KeyExceptionMessage],
+		report.Metadata[applecrash.KeyExceptionSubtype], report.Metadata[applecrash.KeyExceptionCodes]} {
+		if !q.crash.details.OK {
+			q.crash.details = wire.Optional{Text: text, OK: text != ""}
+		}
+	}
+	q.addApple(report)
+	return nil
+}
+
+func (q *request) addApple(report *applecrash.Report) {
+	for i := range report.Images {
+		m := &report.Images[i]
+		id, err := ident.ParseDebugID(m.UUID)
+		file := wire.Optional{Text: cmp.Or(m.Path, m.Name), OK: true}
+		q.Modules = append(q.Modules, wire.Module{
+			Kind: ident.TypeMachO, CodeID: ident.ParseCodeID(m.UUID), DebugID: id, HasDebug: err == nil,
+			CodeFile: file, DebugFile: file, Addr: uint64(m.Addr), Size: m.Size, HasSize: m.Size != 0,
+		})
+	}
+	for i := range report.Threads {
+		t := &report.Threads[i]
+		st := wire.Stack{ThreadID: t.ID, HasID: true, ThreadName: wire.Optional{Text: t.Name, OK: t.Name != ""}, Requesting: wire.No}
+		if t.Crashed {
+			st.Requesting = wire.Yes
+		}
+		for _, f := range t.Frames {
+			if f.Inline {
+				continue
+			}
+			q.AddFrame(wire.Frame{Addr: uint64(f.Addr)}, f.Module, "")
+		}
+		st.End = len(q.Frames)
+		q.Stacks = append(q.Stacks, st)
+	}
+}

@@ -1,0 +1,117 @@
+package sentry
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/wire"
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+	"symbolon/internal/metric"
+)
+
+// Limits of the parts of a form, besides its file.
+const (
+	maxParts = 64
+	maxPart  = 1 << 20
+)
+
+// form is the content of a request with a file: the file itself, or
+// multipart/form-data with the file in one of the parts.
+type form struct {
+	file  cache.Spool
+	parts map[string][]byte // the other parts
+}
+
+// Close removes the file.
+func (f *form) Close() {
+	if f.file != nil {
+		_ = f.file.Close()
+	}
+}
+
+// readForm reads the body of a request into a temporary file, and the parts that
+// are known into memory. name is that of the part with the file. The error is a
+// *wire.Refusal, an *api.BodyError or that of the disk.
+func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
+	f := &form{parts: map[string][]byte{}}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind == "application/octet-stream" || kind == "application/x-dmp" {
+		return f, d.spool(f, r.Body)
+	}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, wire.Refuse(http.StatusBadRequest, "the request must have Content-Type: multipart/form-data with a boundary")
+	}
+	for n := 0; ; n++ {
+		part, err := parts.NextRawPart()
+		switch {
+		case err == io.EOF:
+			return f, nil
+		case err != nil:
+			return nil, partError(err)
+		case n == maxParts:
+			return nil, wire.Refuse(http.StatusBadRequest, fmt.Sprintf("a form may have %d parts", maxParts))
+		}
+		if err := d.readPart(f, part, name); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (d *Door) readPart(f *form, part *multipart.Part, file string) error {
+	name := part.FormName()
+	if name == file && f.file == nil {
+		return d.spool(f, part)
+	}
+	value, err := io.ReadAll(io.LimitReader(part, maxPart+1))
+	switch {
+	case err != nil:
+		return partError(err)
+	case len(value) > maxPart:
+		return wire.Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("%s: must be at most %s", name, bin.Size(maxPart)))
+	}
+	if wire.IsPart(name) {
+		f.parts[name] = value
+	}
+	return nil
+}
+
+// spool writes the file of a form to the disk.
+func (d *Door) spool(f *form, from io.Reader) (err error) {
+	if f.file, err = d.deps.Spool(); err != nil {
+		return err
+	}
+	limit := int64(d.deps.MaxDump)
+	n, err := io.Copy(f.file, io.LimitReader(from, limit+1))
+	switch {
+	case err != nil:
+		return partError(err)
+	case n > limit:
+		metric.Refused.Add(1, "body")
+		return wire.Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("the limit of a dump is %s (crash.max_dump)", bin.Size(limit)))
+	}
+	return nil
+}
+
+// partError returns the error of a body that ends early or is not a form.
+func partError(err error) error {
+	var unread *api.BodyError
+	if errors.As(err, &unread) {
+		return unread
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, multipart.ErrMessageTooLarge) {
+		return wire.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: it ends too early")
+	}
+	return err
+}
