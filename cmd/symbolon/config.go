@@ -153,21 +153,18 @@ func (f *configFlags) uncached(ctx context.Context, e *env) (operator, error) {
 	if len(f.sources) == 0 || f.data != "" {
 		return f.operator(ctx, e)
 	}
-	cfg, log, err := f.load(e)
-	if err != nil {
-		return nil, err
-	}
-	return openTemporary(cfg, log)
+	return f.local(ctx, e)
 }
 
-// local returns a node in this process: with an empty cache if sources are named, or
-// if a server uses the data directory.
-func (f *configFlags) local(ctx context.Context, e *env) (*temporary, error) {
+// local returns a node in this process that also asks more sources: with an empty cache
+// if sources are named, or if a server uses the data directory.
+func (f *configFlags) local(ctx context.Context, e *env, more ...source.Config) (*temporary, error) {
 	cfg, log, err := f.load(e)
 	if err != nil {
 		return nil, err
 	}
-	if len(f.folders)+len(f.sources) > 0 && f.data == "" {
+	cfg.Sources = append(more, cfg.Sources...)
+	if len(more) > 0 || len(f.folders)+len(f.sources) > 0 && f.data == "" {
 		return openTemporary(cfg, log)
 	}
 	data, err := node.DataDir(cfg.Data)

@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
+	"symbolon/internal/scratch"
 	"symbolon/internal/source"
 )
 
@@ -29,10 +28,14 @@ func crashCommand(e *env) *cobra.Command {
 	f := crashFlags{threads: "all"}
 	c := &cobra.Command{
 		Use: "crash DUMP...", Short: "Turn a crash into the stacks of its threads",
-		Long: `DUMP is a minidump, or a crash report of an Apple system, as text or .ips; - is
-standard input. The text for people is that of rust-minidump. The JSON is one document
-for each DUMP, for minidumps in the schema of rust-minidump; a report of Apple's systems
-has no other form. A file that cannot be read ends with status 1, after the others.
+		Long: `DUMP is a minidump, a core file of Linux, or a crash report of an Apple system, as
+text or .ips; - is standard input. The text for people is that of rust-minidump. The
+JSON is one document for each DUMP, for minidumps and cores in the schema of
+rust-minidump; a report of Apple's systems has no other form. A file that cannot be
+read ends with status 1, after the others.
+
+For core files, programs and libraries are also looked for where they were loaded
+from, and debug files in /usr/lib/debug, if they are the same builds.
 
 Without --symbols and --source the symbols come from the sources and the cache of
 the configuration.`,
@@ -63,57 +66,37 @@ func processCrashes(ctx context.Context, e *env, f *crashFlags, names []string) 
 			return err
 		}
 	}
-	remove, err := f.addSymbols()
-	defer remove()
-	if err != nil {
-		return err
+	var files scratch.Links
+	defer files.Remove()
+	for _, name := range f.symbols {
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() {
+			f.conf.folders = append(f.conf.folders, folder(name, false)...)
+			continue
+		}
+		if err == nil {
+			err = files.Add(name)
+		}
+		if err != nil {
+			return &usageError{fmt.Sprintf("invalid --symbols %q: must be a folder or a symbol file", name)}
+		}
 	}
+	f.conf.folders = append(f.conf.folders, folder(files.Dir, true)...)
 	n, err := f.conf.local(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer n.Close()
-	p, failed := n.Crashes(), error(nil)
 	for _, name := range names {
-		if err := f.process(ctx, e, p, name, extra); err != nil {
-			if ctx.Err() != nil || len(names) == 1 {
-				return err
-			}
-			say(e.stderr, "symbolon: %s\n", printable(err.Error()))
-			failed = errReported
+		oneErr := f.process(ctx, e, n.Crashes(), name, extra)
+		if oneErr != nil && (ctx.Err() != nil || len(names) == 1) {
+			return oneErr
+		} else if oneErr != nil {
+			say(e.stderr, "symbolon: %s\n", printable(oneErr.Error()))
+			err = errReported
 		}
 	}
-	return failed
-}
-
-// addSymbols makes the folders and files of --symbols sources. A file is linked into a
-// folder of its own, which remove removes.
-func (f *crashFlags) addSymbols() (remove func(), err error) {
-	dir := ""
-	remove = func() { os.RemoveAll(dir) }
-	for i, name := range f.symbols {
-		c := source.Config{ID: filepath.Clean(name), Type: source.Filesystem, Path: name}
-		info, err := os.Stat(name)
-		switch {
-		case err != nil || !info.IsDir() && !info.Mode().IsRegular():
-			return remove, &usageError{fmt.Sprintf("invalid --symbols %q: must be a folder or a symbol file", name)}
-		case !info.IsDir():
-			if dir == "" {
-				if dir, err = os.MkdirTemp("", "symbolon-*"); err != nil {
-					return remove, err
-				}
-			}
-			if name, err = filepath.Abs(name); err != nil {
-				return remove, err
-			}
-			c.Path, c.FollowSymlinks = filepath.Join(dir, strconv.Itoa(i)), true
-			if err := errors.Join(os.Mkdir(c.Path, 0o700), os.Symlink(name, filepath.Join(c.Path, info.Name()))); err != nil {
-				return remove, err
-			}
-		}
-		f.conf.folders = append(f.conf.folders, c.Defaults())
-	}
-	return remove, nil
+	return err
 }
 
 // process prints the report on a dump.
@@ -136,6 +119,14 @@ func (f *crashFlags) process(ctx context.Context, e *env, p *crash.Processor, na
 		}
 		return crash.WriteJSON(e.stdout, apple)
 	}
+	if files := d.LocalFiles(); len(files) > 0 {
+		here, done, err := f.here(ctx, e, files)
+		defer done()
+		if err != nil {
+			return err
+		}
+		p = here
+	}
 	r, err := p.Process(ctx, d, crash.Options{OnlyRequesting: f.threads == "crashing"})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -145,4 +136,32 @@ func (f *crashFlags) process(ctx context.Context, e *env, p *crash.Processor, na
 		return crash.WriteJSON(e.stdout, r)
 	}
 	return text.WriteHuman(e.stdout, r, text.Options{Brief: f.brief})
+}
+
+// here returns a processor that also uses files of this machine: those of the modules
+// of a core file, and their debug files. Their ids are compared, as those of all files.
+func (f *crashFlags) here(ctx context.Context, e *env, modules []string) (p *crash.Processor, done func(), err error) {
+	var files scratch.Links
+	if err := files.Add(modules...); err != nil {
+		return nil, files.Remove, err
+	}
+	more := folder(files.Dir, true)
+	if debug := "/usr/lib/debug/.build-id"; exists(debug) {
+		more = append(more, folder(debug, false)...)
+		more[len(more)-1].Layout.Type = source.Native
+	}
+	n, err := f.conf.local(ctx, e, more...)
+	if err != nil {
+		return nil, files.Remove, err
+	}
+	return n.Crashes(), func() { n.Close(); files.Remove() }, nil
+}
+
+// folder returns a folder as a source, or nothing for the name "".
+func folder(name string, links bool) []source.Config {
+	if name == "" {
+		return nil
+	}
+	c := source.Config{ID: filepath.Clean(name), Type: source.Filesystem, Path: name, FollowSymlinks: links}
+	return []source.Config{c.Defaults()}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
 	"strings"
 	"sync"
@@ -91,7 +92,11 @@ func newBench(t testing.TB, symbols map[string][]byte) *bench {
 		_, _ = w.Write(symbols[name])
 	}))
 	t.Cleanup(server.Close)
-	layers := rig.Open(t, rig.Options{Sources: rig.Web(t, source.Config{}, server.URL+"/")})
+	var o rig.Options
+	if symbols != nil {
+		o.Sources = rig.Web(t, source.Config{}, server.URL+"/")
+	}
+	layers := rig.Open(t, o)
 	b.Processor = crash.New(crash.Deps{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now), Tables: layers.Tables})
 	return b
 }
@@ -357,4 +362,50 @@ func FuzzProcess(f *testing.F) {
 		defer r.Release()
 		document(t, r)
 	})
+}
+
+// newCore returns a core file of a process that got signal 11, with a module at a path.
+func newCore(file string) []byte {
+	words := func(values ...any) []byte { return (&fixture.Minidump{Order: binary.LittleEndian}).Words(values...) }
+	note := func(kind uint32, desc []byte) []byte {
+		return words(uint32(5), uint32(len(desc)), kind, "CORE\x00\x00\x00\x00", desc, make([]byte, -len(desc)&3))
+	}
+	registers := make([]uint64, 27)
+	registers[16], registers[19] = orchard+0x1004, stack
+	status := words(make([]byte, 12), uint16(11), make([]byte, 18), uint32(11), make([]byte, 76), registers, uint64(0))
+	signal := append(words(uint32(11), uint32(0), uint32(1), uint32(0), uint64(0x10)), make([]byte, 104)...)
+	files := words(uint64(1), uint64(0x1000), uint64(orchard), uint64(orchard+0x10000), uint64(0), file+"\x00")
+	notes := append(append(note(1, status), note(0x53494749, signal)...), note(0x46494c45, files)...)
+	memory := words(uint64(orchard+0x2008), make([]byte, 0x200))
+	segment := func(kind, flags uint32, off int, addr uint64, filesz, memsz int) []byte {
+		return words(kind, flags, uint64(off), addr, uint64(0), uint64(filesz), uint64(memsz), uint64(1))
+	}
+	const head = 64 + 3*56
+	out := words("\x7fELF\x02\x01\x01", make([]byte, 9), uint16(4), uint16(62), uint32(1), uint64(0), uint64(64), uint64(0), uint32(0),
+		uint16(64), uint16(56), uint16(3), uint16(0), uint16(0), uint16(0))
+	out = append(out, segment(4, 0, head, 0, len(notes), 0)...)
+	out = append(out, segment(1, 5, head, orchard, 0, 0x10000)...)
+	out = append(out, segment(1, 6, head+len(notes), stack, len(memory), len(memory))...)
+	return append(append(out, notes...), memory...)
+}
+
+func TestCoreFile(t *testing.T) {
+	file := path.Join(t.TempDir(), "orchard")
+	r := newBench(t, symbols).process(t, newCore(file), crash.Options{})
+	x := document(t, r)
+	if got, want := at(x, "crash_info", "type")+" "+at(x, "crash_info", "address"), "SIGSEGV / SEGV_MAPERR 0x0000000000000010"; got != want {
+		t.Errorf("got crash %s, want %s", got, want)
+	}
+	if got, want := frames(r.Stacks[0]), "context 40001004; scan 40002007"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := r.LocalFiles(); len(got) != 0 {
+		t.Errorf("local files %v, but none exists", got)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.LocalFiles(); len(got) != 1 || got[0] != file {
+		t.Errorf("got local files %v, want %s", got, file)
+	}
 }

@@ -28,6 +28,8 @@ type Dump struct {
 	Minidump   *minidump.File     // for what only some outputs have; nil: the file is of another kind
 
 	Certificates map[string]string // their subjects, by the name of the file; see AddExtra
+
+	isCore bool
 }
 
 // A System is the operating system and the machine of a process.
@@ -52,6 +54,19 @@ func (s *System) digits() int {
 	}
 	return 2 * s.CPU.Word
 }
+
+// set sets a register by its name, if the CPU has it.
+func (s *System) set(r *rule.Registers, name string, value uint64) {
+	if s.CPU == nil {
+		return
+	}
+	if reg, ok := s.CPU.Reg(name); ok {
+		r.Set(reg, value)
+	}
+}
+
+// unsupported is the reason why threads of other instruction sets have no registers.
+const unsupported = "the instruction set is not supported"
 
 // A Thread is a thread of a process.
 type Thread struct {

@@ -97,9 +97,11 @@ func (d *Dump) addThreads(f *minidump.File) {
 		case err != nil:
 			t.Absent = "no registers: " + err.Error()
 		case d.System.CPU == nil:
-			t.Absent = "the instruction set is not supported"
+			t.Absent = unsupported
 		default:
-			d.System.set(&t.Registers, c)
+			for _, r := range c.Registers {
+				d.System.set(&t.Registers, r.Name, r.Value)
+			}
 		}
 	}
 }
@@ -129,15 +131,6 @@ func assertion(a *minidump.Assertion) string {
 		text += " (" + a.Kind + ")"
 	}
 	return strings.TrimPrefix(text, ", ")
-}
-
-// set sets registers to those of a context.
-func (s *System) set(r *rule.Registers, c *minidump.Context) {
-	for _, x := range c.Registers {
-		if reg, ok := s.CPU.Reg(x.Name); ok {
-			r.Set(reg, x.Value)
-		}
-	}
 }
 
 // memory is the memory in a minidump.

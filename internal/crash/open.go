@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/format/applecrash"
 )
 
-// Open reads a minidump or a report of Apple's systems, as its content tells, and
+// Open reads a minidump, a core file of Linux or a report of Apple's systems, as its content tells, and
 // returns one of them.
 func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 	head := make([]byte, min(src.Size(), 512))
@@ -20,7 +20,11 @@ func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 		r, err := openApple(src)
 		return nil, r, err
 	}
-	d, err := OpenMinidump(src)
+	open := OpenMinidump
+	if bytes.HasPrefix(head, []byte("\x7fELF")) {
+		open = fromCore
+	}
+	d, err := open(src)
 	return d, nil, err
 }
 
