@@ -95,19 +95,11 @@ func (b *builder) check() error {
 	return nil
 }
 
-// ranges encodes the ranges of all layers. If there are rows of Windows and CFI,
-// it first numbers the rows that have both, so that the size of a range is known.
+// ranges adds the ranges of all layers to those that are written.
 func (b *builder) ranges() error {
-	hasWindows := len(b.layers[0].pieces)+len(b.layers[1].pieces) > 0
-	if hasWindows && len(b.layers[2].pieces) > 0 {
-		if err := merge(&b.layers, func(_, _ uint64, rows [3]uint32) error { b.join(rows); return b.check() }); err != nil {
-			return err
-		}
-	}
 	w := &b.written
-	w.stride = stride(uint64(len(b.ends)))
-	about := int64(b.count+len(b.layers[2].pieces)/2) * int64(w.stride)
-	w.ranges = make([]byte, 0, min(about, b.limit/4))
+	about := int64(b.count + len(b.layers[2].pieces)/2)
+	w.ranges = make([]uint64, 0, min(about, b.limit/32))
 	end := uint64(0) // of the last range
 	err := merge(&b.layers, func(start, to uint64, rows [3]uint32) error {
 		if start > end && w.row != 0 {
@@ -116,7 +108,7 @@ func (b *builder) ranges() error {
 		if row := b.join(rows); row != w.row {
 			w.add(start, row)
 		}
-		if end = to; w.count%1024 != 0 {
+		if end = to; len(w.ranges)%1024 != 0 {
 			return nil
 		}
 		return b.check()
@@ -124,8 +116,8 @@ func (b *builder) ranges() error {
 	if err == nil && end != math.MaxUint64 && w.row != 0 {
 		w.add(end, 0)
 	}
-	if w.count > math.MaxUint32 {
-		return fault.New(fault.Unsupported, "cficache, build", "%d ranges exceed 32 bits", w.count)
+	if len(w.ranges) > math.MaxUint32 {
+		return fault.New(fault.Unsupported, "cficache, build", "%d ranges exceed 32 bits", len(w.ranges))
 	}
 	return cmp.Or(err, b.check())
 }
@@ -140,48 +132,61 @@ func (b *builder) join(rows [3]uint32) uint32 {
 	return b.number(b.joined)
 }
 
-// writer encodes ranges.
+// writer has the ranges that are written, and the directory of them.
 type writer struct {
-	extents, pages, ranges []byte
+	extents, pages []byte
+	ranges         []uint64
 
-	stride uint8
-	count  uint64 // of ranges
-	page   uint64 // of the last range
-	row    uint32 // of the last range
+	page    uint64   // of the last range
+	row     uint32   // of the last range, as interned
+	numbers []uint32 // by number of an interned row: the one in the table
+	used    []uint32 // interned numbers of the rows in the table, in the order of addresses
 }
 
-func (w *writer) held() int64 { return int64(cap(w.extents) + cap(w.pages) + cap(w.ranges)) }
+func (w *writer) held() int64 {
+	return int64(cap(w.extents)+cap(w.pages)) + int64(cap(w.ranges))*8 + int64(cap(w.numbers)+cap(w.used))*4
+}
 
 // add adds a range, which starts after the last one.
 func (w *writer) add(addr uint64, row uint32) {
 	le := binary.LittleEndian
 	page := addr >> pageShift
-	if w.count == 0 || page-w.page > maxGap {
+	if len(w.ranges) == 0 || page-w.page > maxGap {
 		w.extents = le.AppendUint32(le.AppendUint64(w.extents, page), uint32(len(w.pages)/4))
-		w.pages = le.AppendUint32(w.pages, uint32(w.count))
+		w.pages = le.AppendUint32(w.pages, uint32(len(w.ranges)))
 		w.page = page
 	}
 	for ; w.page < page; w.page++ {
-		w.pages = le.AppendUint32(w.pages, uint32(w.count))
+		w.pages = le.AppendUint32(w.pages, uint32(len(w.ranges)))
 	}
-	var b [8]byte
-	le.PutUint64(b[:], addr%pageSize|uint64(row)<<pageShift)
-	w.ranges = append(w.ranges, b[:w.stride]...)
+	for int(row) >= len(w.numbers) {
+		w.numbers = append(w.numbers, 0)
+	}
+	if row != 0 && w.numbers[row] == 0 {
+		w.used = append(w.used, row)
+		w.numbers[row] = uint32(len(w.used))
+	}
+	w.ranges = append(w.ranges, addr%pageSize|uint64(w.numbers[row])<<pageShift)
 	w.row = row
-	w.count++
 }
 
 // write writes the table.
 func (b *builder) write(w io.Writer, h *head) error {
+	le := binary.LittleEndian
 	r := &b.written
-	h.stride = r.stride
-	h.extents, h.pages, h.ranges = uint64(len(r.extents)/extentSize), uint64(len(r.pages)/4), r.count
-	h.rows, h.rowBytes = uint64(len(b.ends)), uint64(len(b.data))
-	ends := make([]byte, 0, 4*len(b.ends))
-	for _, end := range b.ends {
-		ends = binary.LittleEndian.AppendUint32(ends, end)
+	var ends, rows []byte
+	for _, n := range r.used {
+		rows = append(rows, b.row(n)...)
+		ends = le.AppendUint32(ends, uint32(len(rows)))
 	}
-	body := [...][]byte{r.extents, r.pages, append(r.ranges, make([]byte, slack)...), ends, b.data}
+	h.extents, h.pages, h.ranges = uint64(len(r.extents)/extentSize), uint64(len(r.pages)/4), uint64(len(r.ranges))
+	h.rows, h.rowBytes = uint64(len(r.used)), uint64(len(rows))
+	h.stride = stride(h.rows)
+	ranges := make([]byte, len(r.ranges)*int(h.stride)+slack)
+	for i, v := range r.ranges { // each word overwrites the end of the one before, which is zero
+		le.PutUint64(ranges[i*int(h.stride):], v)
+	}
+	body := [...][]byte{r.extents, r.pages, ranges, ends, rows}
 	for _, part := range body {
 		h.body += uint64(len(part))
 		h.check = crc32.Update(h.check, bin.Castagnoli, part)

@@ -4,7 +4,8 @@
 // sym in any order; [Open] opens one; [Table.Row] returns the row at an address,
 // and [Table.Records] the records again.
 //
-// The package does no I/O. The same records give the same bytes on every machine.
+// The package does no I/O. The same rows give the same bytes on every machine, in
+// whatever order and form their records are.
 // A Table is safe for concurrent use.
 //
 // # File
@@ -43,7 +44,8 @@
 //	pages    u32 first range that starts in the page or after it
 //	ranges   12 bits offset in the page, then the row; zero means that nothing is known
 //	         eight zeros
-//	ends     u32 end of each row in the bytes of rows; rows are numbered from one
+//	ends     u32 end of each row in the bytes of rows; rows are numbered from one,
+//	         in the order of the addresses that need them
 //	rows     bytes of rows
 //
 // A range extends to the start of the next one, and the last range to the end of

@@ -1,6 +1,7 @@
 package cficache
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"math"
@@ -156,11 +157,24 @@ func (t *Table) Ranges(yield func(start, end uint64, row rule.Row) error) error 
 	return nil
 }
 
-// Records calls yield with records from which Build makes the same ranges. Their
+// Records calls yield with records from which Build makes the same table. Their
 // text is valid until yield returns.
 func (t *Table) Records(yield func(*sym.Unwind) error) error {
 	if t.cpu == nil {
 		return nil
 	}
 	return t.Ranges(func(start, end uint64, row rule.Row) error { return row.Records(t.cpu, start, end, yield) })
+}
+
+// Verify reads the whole table. It returns an error for everything that Build
+// does not write.
+func (t *Table) Verify() error {
+	var b bytes.Buffer
+	if err := Build(&b, t.head.info.Module.Arch, t.Records, Options{Info: t.head.info, Memory: math.MaxInt64}); err != nil {
+		return err
+	}
+	if again, err := Open(b.Bytes()); err != nil || again.head.check != t.head.check || *again.head != *t.head {
+		return malformed("body", "is not that of its records")
+	}
+	return nil
 }
