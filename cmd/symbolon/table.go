@@ -114,7 +114,10 @@ func tableVerifyCommand(e *env) *cobra.Command {
 		Use: "verify TABLE", Short: "Check every byte and every reference of a table",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withTable(e, args[0], func(names *symcache.Table, unwind *cficache.Table) error {
-				if unwind != nil { // opening it has checked all bytes
+				if unwind != nil {
+					if err := unwind.Verify(); err != nil {
+						return err
+					}
 					info := unwind.Info()
 					ranges, rows := unwind.Counts()
 					say(e.stdout, "%s: valid; %s, %s with %s, built from %s\n",
