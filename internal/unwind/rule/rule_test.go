@@ -452,3 +452,21 @@ func TestRememberedRecordsHaveTheSameRows(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkEval(b *testing.B) {
+	cpu := rule.For(ident.ArchX86_64)
+	var row rule.Row
+	c := rule.Compiler{CPU: cpu}
+	yield := func(_, _ uint64, r rule.Row) error { row = append(row, r...); return nil }
+	_ = c.Add(&sym.Unwind{Size: 1, Rules: []byte(".cfa: $rsp 48 + .ra: .cfa -8 + ^ $rbx: .cfa -24 + ^ $rbp: .cfa -16 + ^")}, yield)
+	_ = c.Flush(yield)
+	var callee rule.Registers
+	callee.Set(cpu.SP, 0x1000)
+	var mem rule.Memory = stack(8)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, o, why := row.Eval(cpu, &callee, mem, false, rule.Windows{}); o != rule.Found {
+			b.Fatal(why)
+		}
+	}
+}
