@@ -229,7 +229,7 @@ creates and removes a folder there. It makes no requests over the network.`,
 			case len(args) == 1:
 				conf.file = args[0]
 			}
-			cfg, loaded, err := conf.readAnd(e, func(cfg config.Config) error { return check(e, &cfg) })
+			cfg, loaded, err := conf.readAnd(e, func(cfg config.Config) error { return node.Check(&cfg, warnings(e, &cfg)) })
 			if cfg != nil {
 				log := warnings(e, cfg)
 				for _, n := range loaded.Notices {

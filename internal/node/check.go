@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"errors"
@@ -10,21 +10,19 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/config"
-	"symbolon/internal/node"
 )
 
-// check checks the files and folders that a server opens when it starts. It returns
+// Check checks the files and folders that a server opens when it starts. It returns
 // all errors, each of which begins with its key, and logs the warnings of a server.
 // The configuration may have other errors.
-func check(e *env, cfg *config.Config) error {
-	log := warnings(e, cfg)
-	note, err := node.Settle(cfg)
+func Check(cfg *config.Config, log *slog.Logger) error {
+	note, err := Settle(cfg)
 	errs := []error{err}
 	if note != "" {
 		log.Warn(note)
 	}
 	folders := []struct{ key, dir string }{{"data", cfg.Data}}
-	if cfg.StateSource() < 0 && !node.Inside(cfg.State, cfg.Data) {
+	if cfg.StateSource() < 0 && !Inside(cfg.State, cfg.Data) {
 		folders = append(folders, struct{ key, dir string }{"state", cfg.State})
 	}
 	for _, f := range folders {
@@ -43,7 +41,7 @@ func check(e *env, cfg *config.Config) error {
 		errs = append(errs, fmt.Errorf("http.%w", err))
 	}
 	errs = append(errs, checkTLS(cfg.HTTP.TLS, log)...)
-	return errors.Join(append(errs, node.CheckSources(cfg, log)...)...)
+	return errors.Join(append(errs, CheckSources(cfg, log)...)...)
 }
 
 // probe creates and removes a folder in dir, or in the closest parent of dir that
