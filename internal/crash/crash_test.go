@@ -258,6 +258,37 @@ func TestOnlyTheRequestingThread(t *testing.T) {
 	}
 }
 
+func TestFramesOfAllStacksAreLimited(t *testing.T) {
+	d := newDump(press+0x1004, 0)
+	words := make([]uint64, 0x2000/8)
+	for i := range words {
+		words[i] = press + 0x1009
+	}
+	memory := binary.LittleEndian
+	long := make([]byte, 8*len(words))
+	for i, w := range words {
+		memory.PutUint64(long[8*i:], w)
+	}
+	var threads []fixture.DumpThread
+	for i := range 300 {
+		threads = append(threads, fixture.DumpThread{
+			ID: uint32(i), StackAddr: stack, Context: d.Context(map[string]uint64{"rip": press + 0x1004, "rsp": stack}),
+		})
+	}
+	d.Threads(threads...)
+	d.Memory(fixture.DumpRange{Addr: stack, Data: long})
+	r := newBench(t, symbols).process(t, d.Bytes(), crash.Options{})
+	count, absent := 0, 0
+	for _, s := range r.Stacks {
+		if count += len(s.Frames); s.Absent != "" {
+			absent++
+		}
+	}
+	if count > 1<<17+8*1024 || count < 1<<17 || absent == 0 {
+		t.Errorf("%d frames, %d stacks have none", count, absent)
+	}
+}
+
 func TestLastErrorOfWindows(t *testing.T) {
 	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpWindows}
 	d.System()

@@ -16,6 +16,6 @@
 //
 // # Limits
 //
-// A thread has at most the frames of unwind.Options; a dump is read within the limits
-// of its format.
+// A stack has at most 4,096 frames, and a report 131,072; the first 256 unloaded modules
+// count. A dump is read within the limits of its format.
 package crash

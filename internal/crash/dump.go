@@ -96,9 +96,13 @@ func (d *Dump) isCode(addr uint64) (is, known bool) {
 	return k >= 0 && addr-d.Mappings[k].Addr < d.Mappings[k].Size && d.Mappings[k].Executable, d.Mappings != nil
 }
 
+// maxUnloaded limits the unloaded modules that addresses are looked up in. Windows keeps
+// 64 of them.
+const maxUnloaded = 256
+
 // unloadedAt returns the places of an address in unloaded modules.
 func (d *Dump) unloadedAt(addr uint64) (list []Place) {
-	for i := range d.Unloaded {
+	for i := range min(len(d.Unloaded), maxUnloaded) {
 		if m := &d.Unloaded[i]; addr-m.Base < m.Size {
 			list = append(list, Place{i, addr - m.Base})
 		}

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/format/applecrash"
 )
 
-// Open reads a minidump, a core file of Linux or a report of Apple's systems, as its content tells, and
-// returns one of them.
+// Open reads a minidump, a core file of Linux or a report of Apple's systems, as its
+// content tells, and returns a dump or a report.
 func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 	head := make([]byte, min(src.Size(), 512))
 	if _, err := src.ReadAt(head, 0); err != nil && len(head) > 0 {

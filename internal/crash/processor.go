@@ -6,8 +6,10 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/table"
 	"symbolon/internal/unwind"
@@ -52,13 +54,13 @@ func (p *Processor) Walk(ctx context.Context, d *Dump, opt Options) (*Report, er
 	r := &Report{Dump: d, Stacks: make([]Stack, len(d.Threads)), opt: opt, modules: newModules(ctx, p.Deps, d, opt.Purpose)}
 	r.findHints()
 	process := r.process()
-	var next atomic.Int64
+	var next, frames atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(d.Threads)) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(d.Threads) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				if !opt.OnlyRequesting || int(i) == d.Requesting {
-					r.walk(process, int(i))
+					frames.Add(int64(r.walk(process, int(i), maxFrames-int(frames.Load()))))
 				}
 			}
 		})
@@ -88,14 +90,29 @@ func (r *Report) process() *unwind.Process {
 	return p
 }
 
-// walk fills the stack of a thread.
-func (r *Report) walk(p *unwind.Process, i int) {
+// maxFrames limits the frames of a report, which take 1 KB each with their JSON. The
+// threads of a small file may share one long stack.
+const maxFrames = 1 << 17
+
+// walk fills the stack of a thread, of at most some frames, and returns their number.
+func (r *Report) walk(p *unwind.Process, i, most int) (count int) {
 	t := &r.Threads[i]
 	s := &r.Stacks[i]
-	if s.Absent = t.Absent; s.Absent != "" {
-		return
+	if s.Absent = t.Absent; s.Absent == "" && most <= 0 {
+		s.Absent = "the other stacks have too many frames"
 	}
-	for _, f := range p.Walk(t.Registers, unwind.Options{Explain: r.opt.Explain}) {
+	if s.Absent != "" {
+		return 0
+	}
+	var err error
+	defer func() {
+		if err != nil {
+			s.Absent = err.Error()
+		}
+	}()
+	defer fault.Recover("stack walk", &err)
+	defer object.RecoverFault(&err)()
+	for _, f := range p.Walk(t.Registers, unwind.Options{Explain: r.opt.Explain, Frames: min(most, maxDepth)}) {
 		m := r.modules.find(f.Lookup)
 		out := Frame{Addr: f.Lookup, Resume: f.PC, Trust: f.Trust, Registers: f.Registers, Module: m, Why: f.Why}
 		if m < 0 {
@@ -103,7 +120,11 @@ func (r *Report) walk(p *unwind.Process, i int) {
 		}
 		s.Frames = append(s.Frames, out)
 	}
+	return len(s.Frames)
 }
+
+// maxDepth limits the frames of a stack.
+const maxDepth = 4096
 
 // Request returns the request for the functions of all frames, in the order of the
 // stacks.
