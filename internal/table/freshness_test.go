@@ -20,6 +20,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/table"
+	"symbolon/internal/unwind/rule"
 )
 
 // TestAnswersStayFreshUnderForgetAndRenew has several clients ask for modules
@@ -112,8 +113,8 @@ type freshnessClient struct {
 func (c *freshnessClient) step() {
 	f := c.files.list[c.rand.IntN(len(c.files.list))]
 	purpose := locate.SymFirst
-	if !f.vanishes && c.rand.IntN(2) == 0 { // tables of each purpose remember failures of their own
-		purpose = locate.Debug
+	if !f.vanishes { // tables of each purpose remember failures of their own
+		purpose = []locate.Purpose{locate.SymFirst, locate.Debug, locate.Unwind}[c.rand.IntN(3)]
 	}
 	wait := time.Duration(c.rand.Int64N(int64(20 * time.Minute)))
 	if c.rand.IntN(4) > 0 {
@@ -149,25 +150,19 @@ func (c *freshnessClient) step() {
 // ask returns the version of the answer, or -1 if the deadline passed.
 func (c *freshnessClient) ask(f *changingFile, purpose locate.Purpose, patience time.Duration) int {
 	began, oldest := time.Now(), c.files.oldest(f)
-	h, report, known := c.tables.Ready(f.module(), purpose)
-	if h == nil && !known {
-		ctx, cancel := context.WithTimeout(c.t.Context(), patience)
-		defer cancel()
-		h, report = c.tables.Symbols(ctx, f.module(), purpose)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	ask := c.names
+	if purpose == locate.Unwind {
+		ask = c.rules
 	}
-	if h == nil && report.Late {
-		return -1
-	}
-	version := -1
-	if h != nil {
-		defer h.Close()
-		frames := h.Lookup(nil, 0x1000)
-		if len(frames) != 1 {
-			c.t.Fatalf("%s: got %d frames, want 1", f.name, len(frames))
-		}
-		version = versionOf(c.t, []byte(text(h, frames[0].Func)))
+	version, report, found := ask(ctx, f, purpose)
+	if found {
 		c.files.expectAnswer(f, version, oldest)
 		return version
+	}
+	if report.Late {
+		return -1
 	}
 	for _, tried := range report.Tried {
 		var asked int64
@@ -185,6 +180,40 @@ func (c *freshnessClient) ask(f *changingFile, purpose locate.Purpose, patience 
 		c.t.Errorf("%s: got failure %d of before a forget, want %d or later", f.name, version, oldest)
 	}
 	return version
+}
+
+// names returns the version in the name of the function.
+func (c *freshnessClient) names(ctx context.Context, f *changingFile, purpose locate.Purpose) (version int, report table.Report, found bool) {
+	h, report, known := c.tables.Ready(f.module(), purpose)
+	if h == nil && !known {
+		h, report = c.tables.Symbols(ctx, f.module(), purpose)
+	}
+	if h == nil {
+		return -1, report, false
+	}
+	defer h.Close()
+	frames := h.Lookup(nil, 0x1000)
+	if len(frames) != 1 {
+		c.t.Fatalf("%s: got %d frames, want 1", f.name, len(frames))
+	}
+	return versionOf(c.t, []byte(text(h, frames[0].Func))), report, true
+}
+
+// rules returns the version in the unwind information.
+func (c *freshnessClient) rules(ctx context.Context, f *changingFile, _ locate.Purpose) (version int, report table.Report, found bool) {
+	r, report := c.tables.Unwind(ctx, f.module())
+	if r == nil {
+		return -1, report, false
+	}
+	defer r.Close()
+	cpu := rule.For(ident.ArchX86_64)
+	var callee rule.Registers
+	callee.Set(cpu.SP, 0x8000)
+	caller, outcome, why := r.Row(0x1000).Eval(cpu, &callee, stack{}, false, rule.Windows{})
+	if outcome != rule.Found {
+		c.t.Fatalf("%s: %s: %s", f.name, outcome, why)
+	}
+	return int(caller.CFA - 0x8000), report, true
 }
 
 // read opens the file itself, as one does who downloads it.
@@ -349,7 +378,8 @@ func (s *changingFiles) Fetch(_ context.Context, c source.Candidate, w io.Writer
 	case there && c.Validator == fmt.Sprint(version):
 		return source.Attempt{Same: true, Validator: c.Validator}, nil
 	case there:
-		_, err := io.WriteString(w, "MODULE Linux x86_64 "+f.module().DebugID.Breakpad()+" "+f.name+"\nFUNC 1000 10 0 version_"+fmt.Sprint(version)+"\n")
+		_, err := io.WriteString(w, "MODULE Linux x86_64 "+f.module().DebugID.Breakpad()+" "+f.name+"\nFUNC 1000 10 0 version_"+fmt.Sprint(version)+
+			"\nSTACK CFI INIT 1000 10 .cfa: $rsp "+fmt.Sprint(version)+" + .ra: .cfa ^\n")
 		return source.Attempt{Validator: fmt.Sprint(version)}, err
 	}
 	until := began.Add(lifeOf(kind))
