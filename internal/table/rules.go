@@ -84,15 +84,19 @@ func BuildUnwind(ctx context.Context, w io.Writer, obj *object.Object, memory in
 // directRules is an open file without a table.
 type directRules struct {
 	obj *object.Object
-	cpu *rule.CPU // nil: unknown
+	cpu *rule.CPU // nil: there are no rules
 }
 
 // RulesOf returns the unwind information of an object, without a table.
-func RulesOf(obj *object.Object) Rules { return directRules{obj, rule.For(obj.Info().Module.Arch)} }
-
-func (d directRules) HasRules() bool {
-	return d.cpu != nil && d.obj.Info().Features&object.HasUnwind != 0
+func RulesOf(obj *object.Object) Rules {
+	info := obj.Info()
+	if info.Features&object.HasUnwind == 0 {
+		return directRules{obj: obj}
+	}
+	return directRules{obj, rule.For(info.Module.Arch)}
 }
+
+func (d directRules) HasRules() bool { return d.cpu != nil }
 
 // Row returns the first row of Windows, and after it, for evaluations that fail, that
 // of CFI.
