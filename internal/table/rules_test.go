@@ -3,6 +3,7 @@ package table_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -204,4 +205,32 @@ func compareRows(t *testing.T, name string, obj *object.Object) (ranges int) {
 		}
 	}
 	return ranges
+}
+
+func TestTableHasTheRowsOfOverlappingRecords(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		text := "MODULE windows x86 " + id + " a.pdb\nFUNC 1000 40 0 f\n"
+		for range 20 {
+			start, size := 0x1000+r.IntN(0x100), r.IntN(0x40)
+			switch r.IntN(4) {
+			case 0:
+				text += fmt.Sprintf("STACK WIN 4 %x %x 0 0 %x 0 8 0 1 $eip $esp ^ = $esp $esp 4 + =\n", start, size, r.IntN(9))
+			case 1:
+				text += fmt.Sprintf("STACK WIN 0 %x %x 0 0 %x 0 8 0 0 1\n", start, size, r.IntN(9))
+			default:
+				text += fmt.Sprintf("STACK CFI INIT %x %x .cfa: $esp %d + .ra: .cfa 4 - ^\n", start, size, r.IntN(9))
+				for at := start; r.IntN(3) > 0; at += 1 + r.IntN(8) {
+					text += fmt.Sprintf("STACK CFI %x .cfa: $esp %d + $ebp: .cfa %d - ^\n", at, r.IntN(9), r.IntN(9))
+				}
+			}
+		}
+		f, err := debugfile.Open(bin.Bytes([]byte(text)), object.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if compareRows(t, fmt.Sprint("seed ", seed), f.Objects()[0]); t.Failed() {
+			t.Fatal(text)
+		}
+	}
 }
