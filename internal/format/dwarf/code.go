@@ -14,7 +14,9 @@ func (w *Walker) take(e *entry, die int) bool {
 	first := len(w.tree.Ranges)
 	switch {
 	case w.form[slotRanges] != formNone:
-		w.tree.Ranges = w.list(w.tree.Ranges, w.form[slotRanges], w.value[slotRanges])
+		if w.tree.Ranges = w.list(w.tree.Ranges, w.form[slotRanges], w.value[slotRanges]); w.broken {
+			w.damage(die, "DIE has a damaged range list")
+		}
 	case w.form[slotLow] != formNone && w.form[slotHigh] != formNone:
 		w.tree.Ranges = w.pair(w.tree.Ranges, w.form[slotLow], w.value[slotLow], w.form[slotHigh], w.value[slotHigh])
 	}

@@ -24,6 +24,7 @@ type view struct {
 	b        []byte
 	budget   int  // limit of further bytes of range lists
 	exceeded bool // the limit was reached
+	broken   bool // a list is damaged
 }
 
 func (d *Data) view(u *Unit) view {
@@ -101,6 +102,7 @@ func (v *view) list(dst []Range, form uint8, value uint64) []Range {
 			value += v.skel.rangesBase
 		}
 		if value >= uint64(len(b)) {
+			v.broken = v.broken || len(b) > 0
 			return dst
 		}
 		return v.oldList(dst, b, int(value))
@@ -109,6 +111,7 @@ func (v *view) list(dst []Range, form uint8, value uint64) []Range {
 	if form == formRnglistx {
 		size := uint64(v.u.l.off)
 		if v.u.rnglistsBase > uint64(len(b)) || value >= (uint64(len(b))-v.u.rnglistsBase)/size {
+			v.broken = v.broken || len(b) > 0
 			return dst
 		}
 		value = v.d.uint(b, int(v.u.rnglistsBase+value*size), int(size)) + v.u.rnglistsBase
@@ -116,6 +119,7 @@ func (v *view) list(dst []Range, form uint8, value uint64) []Range {
 		value += v.u.rnglists
 	}
 	if value >= uint64(len(b)) {
+		v.broken = v.broken || len(b) > 0
 		return dst
 	}
 	return v.newList(dst, b, int(value))
@@ -138,6 +142,7 @@ func (v *view) oldList(dst []Range, b []byte, p int) []Range {
 	for v.charge(2 * size) {
 		start, p = v.main.number(b, p, size)
 		if end, p = v.main.number(b, p, size); p < 0 || start == 0 && end == 0 {
+			v.broken = v.broken || p < 0
 			break
 		}
 		switch {
@@ -154,9 +159,16 @@ func (v *view) oldList(dst []Range, b []byte, p int) []Range {
 // newList reads a list of .debug_rnglists at p.
 func (v *view) newList(dst []Range, b []byte, p int) []Range {
 	size, base := int(v.u.l.addr), v.skel.lowPC
-	for from := p; p < len(b) && b[p] != rleEnd && b[p] <= rleStartLength; from = p {
+	for {
+		if p >= len(b) || b[p] > rleStartLength {
+			v.broken = true
+			return dst
+		}
+		if b[p] == rleEnd {
+			return dst
+		}
 		var x, y uint64
-		kind := b[p]
+		from, kind := p, b[p]
 		p++
 		switch kind {
 		case rleBaseAddress, rleStartEnd, rleStartLength:
@@ -171,7 +183,11 @@ func (v *view) newList(dst []Range, b []byte, p int) []Range {
 		default:
 			y, p = uleb(b, p)
 		}
-		if p < 0 || !v.charge(p-from) {
+		if p < 0 {
+			v.broken = true
+			return dst
+		}
+		if !v.charge(p - from) {
 			return dst
 		}
 		okX, okY := true, true
@@ -196,7 +212,6 @@ func (v *view) newList(dst []Range, b []byte, p int) []Range {
 			dst = v.add(dst, x, x+y)
 		}
 	}
-	return dst
 }
 
 // merge sorts ranges and merges adjacent and overlapping ones.

@@ -60,10 +60,36 @@ func TestOldRangeLists(t *testing.T) {
 		greatest := uint64(top) >> (64 - 8*size)
 		d := little()
 		off := d.RangesList(size, 0x10, 0x20, greatest, 0x4000, 1, 2, 5, 5, greatest, greatest-1, 5, 9, greatest, greatest, 5, 9, greatest, 0, 0x30, 0x40, 0, 8, 1, 1, greatest-1, greatest-1)
-		u := based(cu(langC, listed(fSecOffset, off), listed(fSecOffset, 1<<20)), fixture.DwarfAttr{aLow, fAddr, 0x100})
+		u := based(cu(langC, listed(fSecOffset, off)), fixture.DwarfAttr{aLow, fAddr, 0x100})
 		u.Version, u.AddrSize = 4, size
 		d.Unit(u, nil)
 		expect(t, show(t, dwarf.Open(sections(d), 0)), "f 110-120 4001-4002 30-40\n")
+	}
+}
+
+// A list that cannot be read in full costs the ranges from there on.
+func TestDamageOfRangeListsIsReported(t *testing.T) {
+	const told = "DIE has a damaged range list"
+	for what, list := range map[string][]byte{
+		"kind": {4, 1, 2, 9, 0}, "number": {4, 1, 2, 4, 0x80}, "end": {4, 1, 2},
+	} {
+		d := little()
+		base := d.RnglistsTable(false, 8, list)
+		d.Unit(based(cu(langC, listed(fRnglistx, 0)), fixture.DwarfAttr{aLow, fAddr, 0x100}, fixture.DwarfAttr{aRnglistsBase, fSecOffset, base}), nil)
+		if got := show(t, dwarf.Open(sections(d), 0)); !strings.Contains(got, told) || !strings.HasSuffix(got, "\nf 101-102\n") {
+			t.Errorf("%s: got %s", what, got)
+		}
+	}
+	for _, version := range []int{4, 5} {
+		d := little()
+		d.RangesList(8, 1, 2)
+		d.RnglistsTable(false, 8, []byte{0})
+		u := cu(langC, listed(fSecOffset, 1<<20), fn("g", 0x10, 0x20))
+		u.Version = version
+		d.Unit(u, nil)
+		if got := show(t, dwarf.Open(sections(d), 0)); !strings.Contains(got, told) || !strings.HasSuffix(got, "\ng 10-20\n") {
+			t.Errorf("a list beyond the section of version %d: got %s", version, got)
+		}
 	}
 }
 

@@ -196,6 +196,9 @@ func (d *Data) readUnit(i int) {
 		if d.budget = w.budget; w.exceeded {
 			d.problem(infoName(u.typed), u.Off, "range lists of roots exceed their section")
 		}
+		if w.broken {
+			d.problem(infoName(u.typed), u.Off, "range list of the root is damaged")
+		}
 	}
 	if u.Kind == UnitSplit {
 		d.dwos[u.DwoID] = int32(i)
