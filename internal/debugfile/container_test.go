@@ -455,7 +455,8 @@ func TestMembersWithoutMachineCodeAreTold(t *testing.T) {
 	windows.Section(fixture.PESection{Name: section, Data: []byte{12, 0, 0, 0, 1, 0, 0, 0}})
 	for name, data := range map[string][]byte{
 		"bitcode": []byte("BC\xc0\xde5\x14\x00\x00"), "wrapped bitcode": []byte("\xde\xc0\x17\x0b\x00\x00\x00\x00"),
-		"object of GCC": slim(0), "object of GCC for Windows": windows.Object(false),
+		"object of MSVC": []byte("\x00\x00\xff\xff\x01\x00d\x86\x00\x00\x00\x00\x38\xfe\xb3\x0c\xa5\xd9\xab\x4d\xac\x9b\xd6\xb6\x22\x26\x53\xc2\x00"),
+		"object of GCC":  slim(0), "object of GCC for Windows": windows.Object(false),
 	} {
 		f, err := debugfile.Open(bin.Bytes(arGNU(t, member{"a.o", data}, member{"b.o", oneELF("b")})), object.Options{})
 		if err != nil || len(f.Objects()) != 1 {
@@ -465,6 +466,10 @@ func TestMembersWithoutMachineCodeAreTold(t *testing.T) {
 		if _, err := debugfile.Open(bin.Bytes(arGNU(t, member{"a.o", data})), object.Options{}); err == nil || !strings.Contains(err.Error(), "missing machine code") {
 			t.Errorf("%s alone: %v", name, err)
 		}
+	}
+	const thin = "thin ar: unsupported: the archive contains names of object files, not the files"
+	if _, err := debugfile.Open(bin.Bytes([]byte("!<thin>\n")), object.Options{}); err == nil || err.Error() != thin {
+		t.Errorf("a thin archive: %v, want %s", err, thin)
 	}
 	if o := open(t, slim(4)); o.Info().BadRecords > 0 {
 		t.Errorf("an object that was linked from others: damage %+v", o.Info().Damage)
