@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/standin"
+	"symbolon/internal/standin/stackwalk"
 )
 
 func main() {
@@ -28,6 +29,8 @@ func main() {
 	var code int
 	if tool := standin.For(os.Args[0]); tool != nil {
 		code = tool(ctx, e.tool(), os.Args)
+	} else if tool := stackwalk.For(os.Args[0]); tool != nil {
+		code = tool(ctx, e.stackwalk(), os.Args)
 	} else {
 		code = run(ctx, os.Args[1:], e)
 	}

@@ -16,7 +16,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"symbolon": main, "addr2line": main, "llvm-symbolizer": main, "llvm-addr2line": main})
+	programs := map[string]func(){}
+	for _, name := range []string{
+		"symbolon", "addr2line", "llvm-symbolizer", "llvm-addr2line", "minidump_stackwalk",
+	} {
+		programs[name] = main
+	}
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs the command lines of testdata. Each command and each error

@@ -13,7 +13,6 @@ import (
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/crash/reason"
 	"symbolon/internal/format/minidump"
-	"symbolon/internal/unwind/rule"
 )
 
 // Options select parts of the text of WriteHuman.
@@ -229,12 +228,7 @@ func (p *printer) stack(i int) {
 		p.printf("<no frames>\n")
 	}
 	n := 0
-	var all []rule.Reg
-	if p.System.CPU != nil {
-		for k := range p.System.CPU.Count() {
-			all = append(all, rule.Reg(k))
-		}
-	}
+	all := p.columns()
 	for k := range frames {
 		f := &frames[k]
 		for c := range max(len(f.Functions)-1, 0) {
@@ -250,7 +244,7 @@ func (p *printer) stack(i int) {
 		n++
 		p.place(f)
 		p.printf("\n")
-		p.registers(f, all, 6, " ")
+		p.registers(f, all, 6, p.digits())
 		p.printf("    Found by: %s\n", found(f.Trust))
 	}
 }
@@ -271,12 +265,12 @@ func (p *printer) place(f *crash.Frame) {
 	}
 	fn := &f.Functions[len(f.Functions)-1]
 	p.printf("!%s", fn.Name)
-	offset, ok := p.offset(f, f.Addr, false)
+	start, ok := p.LineStart(f, false)
 	switch {
-	case fn.File == "":
-		p.printf(" + 0x%x", offset)
+	case fn.File == "" || fn.Line == 0:
+		p.printf(" + 0x%x", f.Addr-fn.Entry)
 	case ok:
-		p.printf(" [%s : %d + 0x%x]", base(fn.File), fn.Line, offset)
+		p.printf(" [%s : %d + 0x%x]", base(fn.File), fn.Line, f.Addr-start)
 	default:
 		p.printf(" [%s : %d]", base(fn.File), fn.Line)
 	}

@@ -71,35 +71,43 @@ func (p *printer) loaded() []int {
 	})
 }
 
-// offset returns the distance of an address in f from the start of its line or, without
-// a line, of its function.
-func (p *printer) offset(f *crash.Frame, addr uint64, innermost bool) (offset uint64, ok bool) {
-	fn := &f.Functions[len(f.Functions)-1]
-	if fn.File == "" {
-		return addr - fn.Entry, true
+// A column is a register in the order of an output, with its name there.
+type column struct {
+	reg  rule.Reg
+	name string
+}
+
+// columns returns all registers; none for an unknown CPU, whose stacks are empty.
+func (p *printer) columns() (list []column) {
+	if p.System.CPU != nil {
+		for k := range p.System.CPU.Count() {
+			list = append(list, column{rule.Reg(k), p.System.CPU.RegName(rule.Reg(k))})
+		}
 	}
-	start, ok := p.LineStart(f, innermost)
-	return addr - start, ok
+	return list
 }
 
 // registers prints the known registers of a frame in lines of at most 80 characters.
-// The names have a width.
-func (p *printer) registers(f *crash.Frame, list []rule.Reg, width int, indent string) {
-	line := ""
-	for _, k := range list {
-		v, ok := f.Registers.Get(k)
+func (p *printer) registers(f *crash.Frame, list []column, width, digits int) {
+	used := 0
+	for _, c := range list {
+		v, ok := f.Registers.Get(c.reg)
 		if !ok {
 			continue
 		}
-		next := fmt.Sprintf(" %*s = %s", width, p.System.CPU.RegName(k), p.hex(v))
-		if len(line)+len(next) > 80 {
-			p.printf("%s%s\n", indent, line)
-			line = ""
+		next := fmt.Sprintf(" %*s = 0x%0*x", width, c.name, digits, v)
+		if used+len(next) > 80 {
+			p.printf("\n")
+			used = 0
 		}
-		line += next
+		if used == 0 {
+			p.printf(" ")
+		}
+		p.printf("%s", next)
+		used += len(next)
 	}
-	if line != "" {
-		p.printf("%s%s\n", indent, line)
+	if used > 0 {
+		p.printf("\n")
 	}
 }
 
