@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/hint"
@@ -17,7 +18,9 @@ import (
 
 // Options select parts of the text of WriteHuman.
 type Options struct {
-	Brief bool // without the other threads, the modules and the list of streams
+	Brief   bool // without the other threads, the modules and the list of streams
+	Explain bool // with the reasons for frames, and for missing symbols
+	Now     time.Time
 }
 
 // WriteHuman writes r as rust-minidump does.
@@ -30,9 +33,18 @@ func WriteHuman(w io.Writer, r *crash.Report, opt Options) error {
 		p.stack(i)
 		p.printf("\n")
 	}
-	if opt.Brief {
-		return p.w.Flush()
+	if !opt.Brief {
+		p.rest()
 	}
+	if opt.Explain {
+		p.missing(opt.Now)
+	}
+	return p.w.Flush()
+}
+
+// rest prints the parts that a brief text does not have.
+func (p *printer) rest() {
+	r := p.Report
 	for i := range r.Threads {
 		if t := &r.Threads[i]; i != r.Requesting && !p.isWriter(t) {
 			p.printf("Thread %d %s - tid: %d\n", i, t.Name, t.ID)
@@ -47,7 +59,6 @@ func WriteHuman(w io.Writer, r *crash.Report, opt Options) error {
 			p.printf("\nSoft errors were encountered when minidump was written:\n%s\n", &text)
 		}
 	}
-	return p.w.Flush()
 }
 
 // system prints the operating system and the machine.
@@ -246,6 +257,9 @@ func (p *printer) stack(i int) {
 		p.printf("\n")
 		p.registers(f, all, 6, p.digits())
 		p.printf("    Found by: %s\n", found(f.Trust))
+		for _, why := range f.Why {
+			p.printf("        %s\n", why)
+		}
 	}
 }
 

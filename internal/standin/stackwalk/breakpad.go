@@ -35,20 +35,18 @@ func breakpad(ctx context.Context, e *Env, args []string) int {
 		console.Printf(e.Stderr, "%s: %s\n"+breakpadUsage, program, console.Printable(err.Error()), usage())
 		return exitFailed
 	}
-	d, src, err := open(e, files[0])
+	d, src, err := e.open(files[0])
+	if err == nil {
+		defer src.Close()
+		err = e.walk(ctx, d, Options{Symbols: files[1:]}, func(r *crash.Report) error {
+			if isMachine {
+				return text.WriteMachine(e.Stdout, r)
+			}
+			return text.WriteBreakpad(e.Stdout, r, opt)
+		})
+	}
 	if err != nil {
 		console.Printf(e.Stderr, "ERROR: Minidump %s could not be read: %s\n", console.Printable(files[0]), console.Printable(err.Error()))
-		return exitFailed
-	}
-	defer src.Close()
-	err = report(ctx, e, d, Symbols{Paths: files[1:]}, func(r *crash.Report) error {
-		if isMachine {
-			return text.WriteMachine(e.Stdout, r)
-		}
-		return text.WriteBreakpad(e.Stdout, r, opt)
-	})
-	if err != nil {
-		console.Printf(e.Stderr, "ERROR: %s\n", console.Printable(err.Error()))
 		return exitFailed
 	}
 	return exitDone

@@ -1,13 +1,13 @@
-// Package stackwalk answers for minidumps in the place of other programs: For returns
-// a tool that takes the command line of Breakpad's minidump_stackwalk, and has its
-// output and its exit status.
+// Package stackwalk prints crashes for command lines: for the command crash, which opens
+// a Session, and in the place of other programs. For returns a tool that takes the
+// command line of Breakpad's minidump_stackwalk, and has its output and its exit status.
 //
 // The symbols of a command line are sources like others: debug files of all kinds are
-// used, and Env.Open opens them. Folders that do not exist are skipped, as
-// the originals do. The stacks are those of package crash, so they may differ from the
+// used, and Env.Open opens them. Folders that do not exist are skipped by tools, as the
+// originals do. The stacks are those of package crash, so they may differ from the
 // originals', which the guide on these tools describes.
 //
-// A Tool uses a Processor for one dump. It keeps no state.
+// A Session belongs to one goroutine.
 package stackwalk
 
 import (
@@ -20,19 +20,17 @@ import (
 	"symbolon/internal/companion"
 	"symbolon/internal/crash"
 	"symbolon/internal/format/minidump"
+	"symbolon/internal/source"
 	"symbolon/internal/standin"
 )
 
 // An Env is the environment of a tool.
 type Env struct {
 	standin.Env
-	// Open returns a processor with symbols, and a function that closes it.
-	Open func(ctx context.Context, s Symbols) (p *crash.Processor, done func(), err error)
-}
-
-// Symbols are the sources of symbols of a command line.
-type Symbols struct {
-	Paths []string // folders and files that exist
+	IsTerminal bool // Stderr is a terminal
+	// Open returns a processor, and a function that closes it. Its sources are those in
+	// replace, or those of the configuration if there are none, after those in more.
+	Open func(ctx context.Context, replace, more []source.Config) (p *crash.Processor, done func(), err error)
 }
 
 // A Tool runs a command line, the name of the program first, and returns the exit
@@ -55,8 +53,9 @@ const (
 	exitFailed = 1
 )
 
-// open opens a minidump, which needs the source until its report is written.
-func open(e *Env, name string) (*crash.Dump, io.Closer, error) {
+// open opens a minidump, which needs the source until its report is written. The
+// originals read no other files.
+func (e *Env) open(name string) (*crash.Dump, io.Closer, error) {
 	src, err := companion.OpenSource(name, e.Stdin)
 	if err != nil {
 		return nil, nil, err
@@ -71,20 +70,21 @@ func open(e *Env, name string) (*crash.Dump, io.Closer, error) {
 	return d, src, nil
 }
 
-// report calls write with the report on a dump.
-func report(ctx context.Context, e *Env, d *crash.Dump, s Symbols, write func(*crash.Report) error) error {
-	s.Paths = existing(s.Paths)
-	p, done, err := e.Open(ctx, s)
+// walk calls write with the report on a dump. Without symbols in opt none are used: the
+// originals have no configuration, whose place an empty folder takes.
+func (e *Env) walk(ctx context.Context, d *crash.Dump, opt Options, write func(*crash.Report) error) error {
+	empty, err := os.MkdirTemp("", "symbolon-*")
 	if err != nil {
 		return err
 	}
-	defer done()
-	r, err := p.Process(ctx, d, crash.Options{})
+	defer os.RemoveAll(empty)
+	opt.Symbols = append(existing(opt.Symbols), empty)
+	s, err := Open(ctx, e, opt)
 	if err != nil {
 		return err
 	}
-	defer r.Release()
-	return write(r)
+	defer s.Close()
+	return s.report(ctx, d, write)
 }
 
 // existing returns the files and folders that exist.
