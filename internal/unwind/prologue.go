@@ -10,18 +10,20 @@ import (
 // program counter.
 const maxPrologue = 4 << 10
 
-// A frameState is the effect of instructions on the frame of a function of amd64.
+// A frameState is the effect of instructions on the frame of a function of x86.
 type frameState struct {
-	depth  int64     // bytes between the return address's end and the stack pointer; 8 at the start
-	base   int64     // the same for RBP, if it is the frame pointer; 0: it is not
+	word   int64     // bytes of a register
+	depth  int64     // from the stack pointer to the end of the return address
+	base   int64     // the same from RBP, if it is the frame pointer; 0: it is not
 	pushed [16]int64 // depth at which a register was pushed; 0: it was not
+	isLost bool      // depth is unknown
 }
 
 // prologue finds the caller of a function that has no unwind information by its
 // instructions up to the program counter. These set up the frame; jumps within
 // the function do not change it.
 func (w *walker) prologue(f *Frame) (c caller, ok bool) {
-	if w.CPU.Name != "amd64" {
+	if w.CPU.Name != "amd64" && w.CPU.Name != "x86" {
 		return c, false
 	}
 	start, _, named := w.function(f.Lookup)
@@ -32,51 +34,61 @@ func (w *walker) prologue(f *Frame) (c caller, ok bool) {
 	if w.code(code, start) < len(code) {
 		return c, false
 	}
-	state, ok := follow(code)
+	state, ok := follow(code, int64(w.CPU.Word))
 	if !ok {
 		return c, false
 	}
-	sp, _ := f.Registers.Get(w.CPU.SP)
-	cfa := sp + uint64(state.depth)
+	from, depth := w.CPU.SP, state.depth
 	if state.base > 0 {
-		fp, known := f.Registers.Get(w.CPU.FP)
-		if !known {
-			return c, false
-		}
-		cfa = fp + uint64(state.base)
+		from, depth = w.CPU.FP, state.base
 	}
+	cfa, known := f.Registers.Get(from)
+	if !known {
+		return c, false
+	}
+	cfa += uint64(depth)
 	c = caller{trust: FramePointer, regs: f.Registers}
 	c.regs.Known &= w.CPU.Saved
 	for i, depth := range state.pushed {
-		reg, _ := w.CPU.Reg(numbered[i])
-		if v, readable := w.word(cfa - uint64(depth)); depth > 0 && readable {
+		if depth == 0 {
+			continue
+		}
+		reg, _ := w.CPU.Reg(numbered[w.CPU.Word/8][i])
+		if v, readable := w.word(cfa - uint64(depth)); readable {
 			c.regs.Set(reg, v)
 		}
 	}
-	if !w.returnTo(&c, cfa-8) {
+	if !w.returnTo(&c, cfa-uint64(w.CPU.Word)) {
 		return c, false
 	}
 	c.regs.Set(w.CPU.SP, cfa)
 	return c, w.accept(f, &c, "instructions of the function", mustFollow)
 }
 
-// numbered has the registers by their numbers in instructions.
-var numbered = [16]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+// numbered has the registers of 32 and 64 bits by their numbers in instructions.
+var numbered = [2][16]string{
+	{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"},
+	{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"},
+}
 
 // follow returns the state after code. It returns false if code cannot be
 // decoded, or if the frame cannot be known after it.
-func follow(code []byte) (s frameState, ok bool) {
-	s.depth = 8
-	body := s                        // before the last instructions that reduced the frame
+func follow(code []byte, word int64) (s frameState, ok bool) {
+	s.word, s.depth = word, word
+	arch := disas.X86
+	if word == 8 {
+		arch = disas.X8664
+	}
+	body := s                        // before the frame was reduced
 	branches := map[int]frameState{} // by the offset that a branch goes to
 	for at, isReduced := 0, false; at < len(code); {
-		n, _ := disas.Length(disas.X8664, code[at:])
+		n, _ := disas.Length(arch, code[at:])
 		if n == 0 {
 			return s, false
 		}
 		in := code[at : at+n]
 		at += n
-		op, arg := decode(in)
+		op, arg := decode(in, word == 8)
 		reduces := op == opPop || op == opLeave || op == opAdd && arg < 0
 		if reduces && !isReduced {
 			body = s
@@ -94,7 +106,7 @@ func follow(code []byte) (s frameState, ok bool) {
 		// from below. A return address is not.
 		if next, known := branches[at]; known && (at < len(code) || op == opEnd) {
 			s = next
-		} else if op == opEnd && s.depth == 8 {
+		} else if op == opEnd && s.depth == word {
 			s = body
 		}
 	}
@@ -106,15 +118,15 @@ func follow(code []byte) (s frameState, ok bool) {
 func (s *frameState) apply(op int, arg int64) bool {
 	switch op {
 	case opPush:
-		s.depth += 8
-		if arg >= 0 && s.pushed[arg] == 0 {
+		s.depth += s.word
+		if arg >= 0 && s.pushed[arg] == 0 && !s.isLost {
 			s.pushed[arg] = s.depth
 		}
 	case opPop:
 		if s.pushed[arg] == s.depth {
 			s.pushed[arg] = 0
 		}
-		s.depth -= 8
+		s.depth -= s.word
 		if arg == rbp {
 			s.base = 0
 		}
@@ -122,12 +134,14 @@ func (s *frameState) apply(op int, arg int64) bool {
 		s.depth += arg
 	case opSetBase:
 		s.base = s.depth + arg
+	case opFromBase:
+		s.depth, s.isLost = s.base+arg, s.base == 0
 	case opLeave:
-		s.depth, s.base, s.pushed[rbp] = s.base-8, 0, 0
+		s.depth, s.base, s.pushed[rbp], s.isLost = s.base-s.word, 0, 0, false
 	case opUnknown:
-		return s.base > 0
+		s.isLost = true
 	}
-	return s.depth >= 8
+	return s.base > 0 || s.depth >= s.word && !s.isLost
 }
 
 // branchTarget returns the distance of a branch from the end of the instruction.
@@ -135,37 +149,38 @@ func branchTarget(in []byte) (to int, ok bool) {
 	n := len(in)
 	switch {
 	case n == 2 && (in[0]&0xf0 == 0x70 || in[0] == 0xeb || in[0]&0xfc == 0xe0):
-		return int(int8(in[1])), true
+		return int(number(in[1:], true)), true
 	case n == 6 && in[0] == 0x0f && in[1]&0xf0 == 0x80, n == 5 && in[0] == 0xe9:
-		return int(int32(binary.LittleEndian.Uint32(in[n-4:]))), true
+		return int(number(in[n-4:], false)), true
 	}
 	return 0, false
 }
 
 // Operations of instructions on the frame.
 const (
-	opOther   = iota
-	opPush    // register, -1: another value
-	opPop     // register
-	opAdd     // bytes to the depth
-	opSetBase // RBP has the frame; bytes from the stack pointer down
+	opOther    = iota
+	opPush     // register, -1: another value
+	opPop      // register
+	opAdd      // bytes to the depth
+	opSetBase  // RBP has the frame; bytes from the stack pointer down
+	opFromBase // the stack pointer is set to RBP, bytes down
 	opLeave
 	opEnd     // return or jump
 	opUnknown // changes the stack pointer
 )
 
-const (
-	rsp = 4
-	rbp = 5
-)
+const rsp, rbp = 4, 5 // numbers of registers
 
 // decode returns the operation of an instruction and its operand.
-func decode(in []byte) (op int, arg int64) {
+func decode(in []byte, is64 bool) (op int, arg int64) {
 	rex := byte(0)
 	for len(in) > 1 && (in[0] == 0xf3 || in[0] == 0xf2) {
 		in = in[1:]
 	}
-	if in[0]&0xf0 == 0x40 && len(in) > 1 {
+	switch {
+	case !is64:
+		rex = 8 // operands have the size of a register
+	case in[0]&0xf0 == 0x40 && len(in) > 1:
 		rex, in = in[0], in[1:]
 	}
 	switch b := in[0]; {
@@ -176,8 +191,8 @@ func decode(in []byte) (op int, arg int64) {
 			return opPop, reg
 		}
 		return opUnknown, 0
-	case b == 0x68 || b == 0x6a:
-		return opPush, -1
+	case b == 0x68 || b == 0x6a, b == 0xe8 && !is64 && string(in[1:]) == "\x00\x00\x00\x00":
+		return opPush, -1 // also by a call of the next instruction
 	case b == 0xc9:
 		return opLeave, 0
 	case b == 0xc2 || b == 0xc3 || b == 0xe9 || b == 0xeb || b == 0xff && len(in) > 1 && in[1]>>3&7 == 4:
@@ -190,47 +205,53 @@ func decode(in []byte) (op int, arg int64) {
 	return decodeMove(in, rex)
 }
 
-// decodeMove decodes instructions of 64 bits that may write RSP or RBP.
+// decodeMove decodes other instructions that may write RSP or RBP.
 func decodeMove(in []byte, rex byte) (op int, arg int64) {
 	modrm := in[1]
 	mod, reg, rm := modrm>>6, modrm>>3&7|rex<<1&8, modrm&7|rex<<3&8
+	from, to := rm, reg
 	switch in[0] {
 	case 0x83, 0x81: // arithmetic with a constant
-		if mod != 3 || rm != rsp {
-			break
-		}
-		n := int64(int8(in[len(in)-1]))
-		if in[0] == 0x81 {
-			n = int64(int32(binary.LittleEndian.Uint32(in[2:])))
-		}
-		switch modrm >> 3 & 7 {
-		case 0: // ADD
+		switch n := number(in[2:], in[0] == 0x83); {
+		case mod != 3 || rm != rsp:
+			return opOther, 0
+		case modrm>>3&7 == 0: // ADD
 			return opAdd, -n
-		case 5: // SUB
+		case modrm>>3&7 == 5: // SUB
 			return opAdd, n
 		}
 		return opUnknown, 0
-	case 0x89: // MOV to the operand
-		if mod == 3 && rm == rbp && reg == rsp {
-			return opSetBase, 0
-		}
-		if mod == 3 && rm == rsp {
-			return opUnknown, 0
+	case 0x89:
+		if from, to = reg, rm; mod != 3 {
+			return opOther, 0
 		}
 	case 0x8b, 0x8d, 0x03, 0x2b: // MOV, LEA, ADD, SUB to a register
-		isStack := mod == 3 && rm == rsp
-		switch {
-		case reg == rbp && in[0] == 0x8b && isStack:
-			return opSetBase, 0
-		case reg == rbp && in[0] == 0x8d && rm == rsp && mod == 1 && in[2] == 0x24: // LEA RBP, [RSP+n]
-			return opSetBase, -int64(int8(in[3]))
-		case reg == rsp && in[0] == 0x8d && rm == rsp && mod == 1 && in[2] == 0x24:
-			return opAdd, -int64(int8(in[3]))
-		case reg == rsp && in[0] == 0x8d && rm == rsp && mod == 2 && in[2] == 0x24:
-			return opAdd, -int64(int32(binary.LittleEndian.Uint32(in[3:])))
-		case reg == rsp:
-			return opUnknown, 0
-		}
+	default:
+		return opOther, 0
+	}
+	isMove := in[0]&0xfd == 0x89 && mod == 3
+	isSum := in[0] == 0x8d && (mod == 1 || mod == 2)
+	switch {
+	case isMove && to == rbp && from == rsp:
+		return opSetBase, 0
+	case isMove && to == rsp && from == rbp:
+		return opFromBase, 0
+	case isSum && to == rbp && from == rsp && in[2] == 0x24:
+		return opSetBase, -number(in[3:], mod == 1)
+	case isSum && to == rsp && from == rsp && in[2] == 0x24:
+		return opAdd, -number(in[3:], mod == 1)
+	case isSum && to == rsp && from == rbp:
+		return opFromBase, -number(in[2:], mod == 1)
+	case to == rsp:
+		return opUnknown, 0
 	}
 	return opOther, 0
+}
+
+// number returns the number at the start of code, which has 8 or 32 bits.
+func number(code []byte, isShort bool) int64 {
+	if isShort {
+		return int64(int8(code[0]))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(code)))
 }

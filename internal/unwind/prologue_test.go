@@ -69,6 +69,34 @@ func TestInstructionsOfAFunctionGiveItsFrame(t *testing.T) {
 			t.Errorf("frames %v, want the return address and the saved register next to the frame pointer", frames)
 		}
 	})
+	t.Run("epilogue of a frame pointer", func(t *testing.T) {
+		// LEA RSP, [RBP-8]; POP RBX
+		code := pushRBP + movRBP + pushRBX + realign + probe + "\x48\x8d\x65\xf8" + popRBX
+		s := scene{arch: ident.ArchX86_64, regs: "rip=" + hex(first+0x1000+uint64(len(code))) + " rsp=80000020 rbp=80000020 rbx=5", first: named,
+			code: map[uint64]string{first + 0x1000: code + "\x5d"}, stack: at(16, 4, 0x77, 5, 0x40003010)}
+		s.options.Frames = 2
+		p, regs := s.process(t)
+		frames := p.Walk(regs, s.options)
+		if len(frames) != 2 || frames[1].PC != 0x40003010 {
+			t.Fatalf("frames %v, want the return address next to the frame pointer", frames)
+		}
+		rbx, _ := p.CPU.Reg("rbx")
+		if v, _ := frames[1].Registers.Get(rbx); v != 5 {
+			t.Errorf("RBX is %#x, want 5, which has been restored", v)
+		}
+	})
+	t.Run("32 bits", func(t *testing.T) {
+		// PUSH EBX; CALL to the next instruction; POP EBX; SUB ESP, 8; PUSH 5
+		code := "\x53\xe8\x00\x00\x00\x00\x5b\x83\xec\x08\x6a\x05"
+		stack := make([]uint64, 12)
+		for i := range stack {
+			stack[i] = 0x40003010 + uint64(i)
+		}
+		s := scene{arch: ident.ArchX86, regs: "eip=" + hex(first+0x1000+uint64(len(code))) + " esp=80000000", first: named,
+			code: map[uint64]string{first + 0x1000: code + "\x90"}, stack: stack}
+		s.options.Frames = 2
+		s.expect(t, hex(first+0x1000+uint64(len(code)))+" context, 40003014 frame_pointer")
+	})
 	t.Run("unknown stack pointer", func(t *testing.T) {
 		code := pushRBX + realign + nop
 		scene{arch: ident.ArchX86_64, regs: "rip=" + hex(first+0x1000+uint64(len(code))) + " rsp=80000000", first: named,
