@@ -18,6 +18,9 @@ func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
 		c, outcome, cfa := w.byRules(f, row)
 		switch {
 		case outcome == rule.Found:
+			if w.CPU.Name == "arm64" && f.isExact {
+				w.correct(f, &c)
+			}
 			return c, true
 		case outcome == rule.Outermost:
 			return c, false
@@ -31,12 +34,8 @@ func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
 		if c, ok := w.leaf(f); ok {
 			return c, true
 		}
-		c, outcome := w.framePointer(f)
-		if outcome == rule.Found {
+		if c, ok := w.framePointer(f); ok {
 			return c, true
-		}
-		if outcome == rule.Outermost {
-			return c, false
 		}
 	}
 	return w.scan(f, from, trust)
@@ -54,11 +53,10 @@ func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome
 		}
 	}
 	found, outcome, why := row.Eval(w.CPU, &f.Registers, w.Memory, w.BigEndian, in)
-	switch outcome {
-	case rule.Outermost:
-		w.note(technique, f.PC, "the function is the outermost one")
-		return c, outcome, 0
-	case rule.Failed:
+	if outcome == rule.Outermost {
+		why = "the function is the outermost one"
+	}
+	if outcome != rule.Found {
 		w.note(technique, f.PC, why)
 		return c, outcome, 0
 	}
@@ -73,6 +71,26 @@ func (w *walker) byRules(f *Frame, row rule.Row) (c caller, outcome rule.Outcome
 		return c, rule.Failed, found.CFA
 	}
 	return c, rule.Found, found.CFA
+}
+
+// correct corrects the caller of the innermost frame on arm64, whose compilers
+// often describe neither prologues nor epilogues.
+func (w *walker) correct(f *Frame, c *caller) {
+	lr, _ := f.Registers.Get(w.CPU.LR)
+	fp, _ := f.Registers.Get(w.CPU.FP)
+	pc, _ := c.regs.Get(w.CPU.PC)
+	own, _, _ := w.function(f.PC)
+	linked, _, _ := w.function(w.strip(lr) - w.step())
+	saved, _ := w.word(fp + 8)
+	if pc != w.strip(lr) { // the link register may have been restored
+		if l, ok := w.leaf(f); ok {
+			*c = l
+		}
+	} else if pc == w.strip(saved) && own != linked { // the frame pointer has been set
+		if l, ok := w.framePointer(f); ok && l.regs.Values[w.CPU.FP] != 0 {
+			*c = l
+		}
+	}
 }
 
 // stripAll removes pointer authentication from the registers that have addresses
@@ -123,12 +141,13 @@ func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 // call has returned, it has an address in the function itself; before the first
 // one, a function with a frame has saved it there.
 func (w *walker) isLinked(f *Frame, lr uint64) bool {
-	if w.refuseCode(f.PC) != "" {
+	own, _, named := w.function(f.Lookup)
+	if w.refuseCode(f.PC) != "" || named && own == f.PC {
 		return true
 	}
-	own, _, named := w.function(f.Lookup)
 	linked, _, ok := w.function(w.instruction(lr) - w.step())
-	if !named || !ok || own == linked {
+	// Returns by POP, of 32-bit ARM, leave an address in the function that was called.
+	if !named || !ok || own == linked || w.matches(lr, f.Lookup) == matchNo {
 		return false
 	}
 	fp, known := f.Registers.Get(w.CPU.FP)
@@ -141,21 +160,17 @@ func (w *walker) isLinked(f *Frame, lr uint64) bool {
 
 // framePointer finds the caller of f by the chain of frame pointers: each points
 // to the next one, which the return address follows.
-func (w *walker) framePointer(f *Frame) (c caller, outcome rule.Outcome) {
+func (w *walker) framePointer(f *Frame) (c caller, ok bool) {
 	const technique = "frame pointer"
 	fp, known := f.Registers.Get(w.fpRegister())
 	if !known {
-		return c, rule.Failed
+		return c, false
 	}
 	sp, _ := f.Registers.Get(w.CPU.SP)
 	word := uint64(w.CPU.Word)
-	if fp == 0 && w.endsAtNull(f) {
-		w.note(technique, fp, "null frame pointer of an outermost function")
-		return c, rule.Outermost
-	}
 	if fp < sp || fp%word != 0 || !w.sameStack(sp, fp) {
 		w.note(technique, fp, "not on the stack")
-		return c, rule.Failed
+		return c, false
 	}
 	// In Windows the frame pointer may be up to 240 bytes inside of the frame.
 	last := uint64(0)
@@ -164,10 +179,10 @@ func (w *walker) framePointer(f *Frame) (c caller, outcome rule.Outcome) {
 	}
 	for at := fp; at <= fp+last && at >= fp; at += 16 {
 		if w.linkAt(f, &c, at) {
-			return c, rule.Found
+			return c, true
 		}
 	}
-	return c, rule.Failed
+	return c, false
 }
 
 // linkAt sets c to the caller whose frame pointer is stored at an address.
@@ -225,19 +240,6 @@ func (w *walker) fpRegister() rule.Reg {
 		return r
 	}
 	return w.CPU.FP
-}
-
-// endsAtNull reports whether a null frame pointer marks the outermost frame. It
-// does where all code keeps the chain; elsewhere, in code without unwind
-// information next to code that has some, which compilers did not make.
-func (w *walker) endsAtNull(f *Frame) bool {
-	if f.isExact {
-		return false
-	}
-	if w.keepsChain() {
-		return true
-	}
-	return f.Trust == CFI && f.Module != nil && f.Module.Rules != nil && f.Module.Rules.HasRules()
 }
 
 // keepsChain reports whether all code keeps the chain of frame pointers.

@@ -112,28 +112,22 @@ func (w *walker) matches(pc, callee uint64) match {
 		return matchUnknown
 	}
 	start, name, ok := w.function(callee)
+	at, _, isNamed := w.function(target)
 	switch {
-	case !ok:
-		return matchUnknown
-	case target == start:
+	case ok && target == start:
 		return matchYes
-	case strings.Contains(name, ".cold"): // a part of another function
-		return matchUnknown
-	case w.isStub(target):
+	// Cold code is a part of another function. An address between symbols may be a
+	// stub that jumps anywhere.
+	case !ok || strings.Contains(name, ".cold") || !isNamed || at != target || w.isStub(target):
 		return matchUnknown
 	}
-	// An address between symbols may be a stub that jumps anywhere.
-	if at, _, ok := w.function(target); ok && at == target {
-		return matchNo
-	}
-	return matchUnknown
+	return matchNo
 }
 
 // isStub reports whether code at an address begins with a jump, as stubs for
 // imported functions do on x86.
 func (w *walker) isStub(addr uint64) bool {
-	b := w.buf[:8]
-	code := b[:w.code(b, addr)]
+	code := w.buf[:w.code(w.buf[:8], addr)]
 	code = bytes.TrimPrefix(code, []byte("\xf3\x0f\x1e\xfa")) // ENDBR64
 	code = bytes.TrimPrefix(code, []byte("\xf2"))
 	return len(code) > 1 && w.CPU.LR == rule.None && (code[0] == 0xe9 || code[0] == 0xeb || code[0] == 0xff && code[1] == 0x25)

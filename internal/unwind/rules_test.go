@@ -107,6 +107,19 @@ func TestLeafOfLinkRegisterIsBelievedOnlyWhereItIsKnown(t *testing.T) {
 		expect(t, "40004010 context, 40002010 cfi, 40003010 scan")
 }
 
+func TestEpilogueAndPrologueOfARM64AreCorrected(t *testing.T) {
+	framed := "STACK CFI INIT 4000 100 .cfa: x29 16 + x29: .cfa -16 + ^ .ra: .cfa -8 + ^\n"
+	// The frame has been removed: the link register has the return address again.
+	scene{arch: ident.ArchARM64, regs: "pc=400040f8 sp=80000020 fp=80000030 lr=40002010", first: named + "FUNC 4000 100 0 four\n" + framed,
+		stack: at(16, 6, 0, 7, 0x40003010)}.
+		expect(t, "400040f8 context, 40002010 frame_pointer, 40003010 frame_pointer")
+	// The frame pointer has been set, and the rules are those of the first instruction.
+	first := "STACK CFI INIT 4000 100 .cfa: sp 0 + .ra: x30\n"
+	scene{arch: ident.ArchARM64, regs: "pc=40004008 sp=80000000 fp=80000010 lr=40002010", first: named + "FUNC 4000 100 0 four\n" + first,
+		stack: at(16, 2, slot64(6), 3, 0x40002010, 6, 0, 7, 0x40003010)}.
+		expect(t, "40004008 context, 40002010 frame_pointer, 40003010 frame_pointer")
+}
+
 func TestStackMayChangeByUnwindInformation(t *testing.T) {
 	// The frame address is read from the stack: a coroutine, or a signal handler's stack.
 	rules := "STACK CFI INIT 4000 100 .cfa: $rsp ^ 16 + .ra: .cfa 8 - ^\n"

@@ -12,8 +12,12 @@ const (
 	narrowScan = 40
 )
 
-// maxCandidates bounds the return addresses of a walk that scans try.
-const maxCandidates = 8 << 10
+// maxWork bounds the words that the scans of a walk read. One that is a return
+// address, which is confirmed, counts as many.
+const (
+	maxWork       = 256 << 10
+	candidateWork = 32
+)
 
 // maxSaved is the most bytes from a saved frame pointer to the frame it points
 // to.
@@ -37,6 +41,18 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 	const technique = "stack scan"
 	size := uint64(w.CPU.Word)
 	words := narrowScan
+	if f.Trust <= CFI {
+		words = wideScan
+	}
+	if fp, known := f.Registers.Get(w.fpRegister()); known && fp == 0 && !f.isExact {
+		switch {
+		case w.IsApple || w.CPU.LR == rule.None && f.Trust == CFI && f.Module != nil && f.Module.hasRules():
+			w.note(technique, fp, "null frame pointer of an outermost function")
+			return c, false
+		case w.keepsChain():
+			words = 0 // only what is certain
+		}
+	}
 	switch w.CPU.Name {
 	case "ppc", "ppc64", "sparc": // the rules of their stacks are not known here
 		return c, false
@@ -46,45 +62,37 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 			from += 4 * size
 		}
 	}
-	if f.Trust <= CFI {
-		words = wideScan
-	}
 	var second caller
 	for i, slot := 0, from; i < farScan; i, slot = i+1, slot+size {
 		v, readable := w.word(slot)
-		if !readable || w.candidates > maxCandidates {
+		if w.work++; !readable || w.work > maxWork {
 			break
 		}
 		pc := w.strip(v)
-		if pc < lowest || w.Module(pc) == nil && w.IsCode == nil {
+		if pc < lowest || w.refuseGuess(pc) != "" {
 			continue
 		}
-		w.candidates++
-		if w.refuseGuess(pc) != "" {
-			continue
-		}
+		w.work += candidateWork
 		c = w.callerAt(f, slot, from, pc, trust)
 		steps, why := w.confirm(&c)
+		called := w.matches(pc, f.Lookup)
 		switch {
 		case f.isExact && pc == f.PC:
 			why = "a copy of the program counter"
-		case trust == Scan && w.matches(pc, f.Lookup) == matchNo:
+		case trust == Scan && called == matchNo:
 			why = "it calls another function"
 		}
 		switch {
 		case why != "":
 			w.note(technique, pc, why)
-		case i < words || steps >= confirmed:
+		case i < words || steps >= confirmed || called == matchYes:
 			return c, w.accept(f, &c, technique, mustBeCall)
 		}
 		if i < words && second.regs.Known == 0 {
 			second = c
 		}
 	}
-	if second.regs.Known == 0 {
-		return c, false
-	}
-	return second, w.accept(f, &second, technique, mustBeCall)
+	return second, second.regs.Known != 0 && w.accept(f, &second, technique, mustBeCall)
 }
 
 // callerAt returns the caller whose return address, pc, is in a slot of the stack.

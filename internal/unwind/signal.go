@@ -24,6 +24,7 @@ var trampolineNames = map[string]trampoline{
 	"__kernel_sigreturn":           returnOld,
 	"__default_sa_restorer":        returnOld,
 	"runtime.sigreturn__sigaction": returnRT,
+	"__start_context":              coroutineEnd, // glibc
 }
 
 // trampolineCode has the instructions of trampolines, by CPU: they put the number

@@ -35,9 +35,12 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 		if !ok {
 			break
 		}
-		w.move(f, &c)
-		if w.moves > maxMoves {
-			break
+		from, _ := f.Registers.Get(p.CPU.SP)
+		to, _ := c.regs.Get(p.CPU.SP)
+		if to < from || !w.sameStack(from, to) {
+			if w.moves++; w.moves > maxMoves {
+				break
+			}
 		}
 		w.add(&c)
 	}
@@ -62,13 +65,4 @@ func (w *walker) add(c *caller) {
 		f.name = plain(name)
 	}
 	w.frames = append(w.frames, f)
-}
-
-// move counts a change of the stack from f to c.
-func (w *walker) move(f *Frame, c *caller) {
-	from, _ := f.Registers.Get(w.CPU.SP)
-	to, _ := c.regs.Get(w.CPU.SP)
-	if to < from || !w.sameStack(from, to) {
-		w.moves++
-	}
 }

@@ -169,6 +169,28 @@ func TestLinkRegisterIsIgnoredAfterACall(t *testing.T) {
 		expect(t, "40001010 context, 40002010 frame_pointer")
 }
 
+func TestLinkRegisterIsComparedWithTheCallBeforeIt(t *testing.T) {
+	// BL at 40002010-4 of another function: what that one had called, on a CPU that returns by POP.
+	s := scene{arch: ident.ArchARM, regs: "pc=40001010 sp=80000000 fp=1 lr=40002010", first: named, stack: at(16, 3, 0x40003010),
+		code: map[uint64]string{0x4000200c: "\xfb\x03\x00\xeb"}}
+	s.expect(t, "40001010 context, 40003010 scan")
+	s.code[0x4000200c] = "\xfb\xfb\xff\xeb" // BL of the function itself
+	s.expect(t, "40001010 context, 40002010 frame_pointer, 40003010 scan")
+}
+
+func TestLinkRegisterIsUsedAtTheStartOfAFunction(t *testing.T) {
+	// The function calls itself: its link register is in itself.
+	scene{arch: ident.ArchARM64, regs: "pc=40001000 sp=80000000 fp=80000010 lr=40001008", first: named, stack: at(16, 2, 0, 3, 0x40002010)}.
+		expect(t, "40001000 context, 40001008 frame_pointer, 40002010 frame_pointer")
+}
+
+func TestNullFramePointerIsNotTheEndIfACallIsCertain(t *testing.T) {
+	s := scene{arch: ident.ArchARM64, regs: "pc=40001010 sp=80000000 fp=80000010 lr=40001008", first: named, stack: at(16, 2, 0, 3, 0x40002010, 5, 0x40003010)}
+	s.expect(t, "40001010 context, 40002010 frame_pointer")
+	s.code = map[uint64]string{0x4000300c: "\xfd\xfb\xff\x97"} // BL of the second function
+	s.expect(t, "40001010 context, 40002010 frame_pointer, 40003010 scan")
+}
+
 func TestLinkRegisterIsUsedAfterACallOfAWrongPointer(t *testing.T) {
 	scene{arch: ident.ArchARM64, regs: "pc=18 sp=80000000 fp=80000010 lr=40002010", first: named, stack: at(16, 2, 0, 3, 0x40003010)}.
 		expect(t, "18 context, 40002010 frame_pointer, 40003010 frame_pointer")

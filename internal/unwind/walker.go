@@ -10,31 +10,29 @@ import (
 
 // A caller is a candidate for the next frame.
 type caller struct {
-	regs    rule.Registers // PC and SP are known
-	trust   Trust
-	isExact bool // the program counter is not a return address
-	// The return address is that of a trampoline.
-	trampoline trampoline
-	isEntered  bool // it is the start of code, not after a call
+	regs       rule.Registers // PC and SP are known
+	trust      Trust
+	isExact    bool       // the program counter is not a return address
+	trampoline trampoline // at the program counter
+	isEntered  bool       // by a return: the address is the start of code, not after a call
 }
 
 // A walker is a walk.
 type walker struct {
 	*Process
-	frames     []Frame
-	candidates int    // return addresses that scans have tried
-	linked     uint64 // start of a function that keeps the chain of frame pointers
-	moves      int    // changes from one stack to another
-	explain    bool   // keep the reasons
-	why        []string
-	buf        [16]byte // for reads
+	frames  []Frame
+	work    int    // words that scans have read
+	linked  uint64 // start of a function that keeps the chain of frame pointers
+	moves   int    // changes from one stack to another
+	explain bool   // keep the reasons
+	why     []string
+	buf     [16]byte // for reads
 }
 
 // maxNotes bounds the reasons of a frame. A scan may refuse every word.
-const maxNotes = 200
+const maxNotes = 50
 
-// maxMoves bounds the changes of the stack of a walk, so that stacks which lead
-// to each other end.
+// maxMoves bounds the changes of the stack: two may lead to each other.
 const maxMoves = 64
 
 // note keeps the reason why a technique did not find the caller. Address is the
