@@ -13,6 +13,9 @@ func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
 			return c, true
 		}
 	}
+	if c, ok := w.epilogue(f); ok {
+		return c, true
+	}
 	from, trust := sp, Scan
 	if row := w.row(w.instruction(f.Lookup)); len(row) > 0 {
 		c, outcome, cfa := w.byRules(f, row)

@@ -1,7 +1,6 @@
 package unwind
 
 import (
-	"bytes"
 	"strings"
 
 	"symbolon/internal/unwind/rule"
@@ -118,19 +117,10 @@ func (w *walker) matches(pc, callee uint64) match {
 		return matchYes
 	// Cold code is a part of another function. An address between symbols may be a
 	// stub that jumps anywhere.
-	case !ok || strings.Contains(name, ".cold") || !isNamed || at != target || w.isStub(target):
+	case !ok || strings.Contains(name, ".cold") || !isNamed || at != target:
 		return matchUnknown
 	}
 	return matchNo
-}
-
-// isStub reports whether code at an address begins with a jump, as stubs for
-// imported functions do on x86.
-func (w *walker) isStub(addr uint64) bool {
-	code := w.buf[:w.code(w.buf[:8], addr)]
-	code = bytes.TrimPrefix(code, []byte("\xf3\x0f\x1e\xfa")) // ENDBR64
-	code = bytes.TrimPrefix(code, []byte("\xf2"))
-	return len(code) > 1 && w.CPU.LR == rule.None && (code[0] == 0xe9 || code[0] == 0xeb || code[0] == 0xff && code[1] == 0x25)
 }
 
 // returnTo sets the program counter of c to the word at an address.

@@ -6,12 +6,10 @@
 // Process.Walk starts with the registers of a thread and returns its frames,
 // innermost first. A frame is found by the first technique that applies:
 //
-//   - the registers that the kernel saved for a signal handler;
+//   - registers that the kernel saved for a signal handler;
 //   - unwind information (CFI);
-//   - the instructions of the function up to the program counter, if there is no
-//     unwind information for them;
-//   - the link register, or the word at the stack pointer, of a function that has
-//     no frame yet;
+//   - without it, the instructions of the function up to the program counter;
+//   - the link register, or the word at the stack pointer, without a frame;
 //   - the chain of frame pointers;
 //   - a scan of the stack for return addresses.
 //

@@ -2,41 +2,36 @@ package unwind
 
 import "strings"
 
-// outermost has the functions that no function calls: the kernel, the linker or
-// another stack enters them. Some are common names elsewhere: the name of the
-// module begins as given.
-var outermost = map[string]string{
-	"_start":              "", // ELF
-	"__start_context":     "", // makecontext of glibc
-	"clone":               "", // the new thread
-	"__clone":             "",
-	"clone3":              "",
-	"__clone3":            "",
-	"__GI___clone":        "",
-	"__GI___clone3":       "",
-	"__bionic_clone":      "",
-	"thread_start":        "libsystem_pthread", // macOS
-	"_dyld_start":         "dyld",
-	"start":               "dyld",
-	"RtlUserThreadStart":  "",
-	"_RtlUserThreadStart": "",
-	"runtime.goexit":      "", // Go
-	"runtime.mcall":       "",
-	"runtime.morestack":   "",
-	"runtime.rt0_go":      "",
-	"runtime.clone":       "",
+// isOutermostName reports whether a function of a module is one that no function
+// calls: the kernel, the linker or another stack enters it. Names that programs
+// use, too, count in libraries of the systems only.
+func (w *walker) isOutermostName(m *Module, name string) bool {
+	switch name {
+	case "_start", "__start_context", // ELF; makecontext of glibc
+		"clone", "__clone", "clone3", "__clone3", "__GI___clone", "__GI___clone3", "__bionic_clone", // a new thread
+		"RtlUserThreadStart", "_RtlUserThreadStart",
+		"runtime.goexit", "runtime.mcall", "runtime.morestack", "runtime.rt0_go", "runtime.clone": // Go
+		return name != "clone" || !w.IsWindows && !w.IsApple
+	case "thread_start", "_thread_start":
+		return strings.HasPrefix(m.Name, "libsystem_pthread")
+	case "start", "_dyld_start", "__dyld_start":
+		return m.Name == "dyld"
+	}
+	return false
 }
 
-// beforeOutermost has the functions that only an outermost function calls, which
-// often has no name, and the start of the module's name.
-var beforeOutermost = map[string]string{
-	"__libc_start_main":      "",
-	"__libc_start_main_impl": "",
-	"__libc_init":            "libc.so",
-	"start_thread":           "lib",
-	"__pthread_start":        "libc.so",
-	"_pthread_start":         "libsystem_pthread",
-	"BaseThreadInitThunk":    "",
+// callsFromOutermost reports whether only an outermost function, which often has
+// no name, calls a function of a module.
+func callsFromOutermost(m *Module, name string) bool {
+	switch name {
+	case "__libc_start_main", "__libc_start_main_impl", "BaseThreadInitThunk":
+		return true
+	case "start_thread", "__pthread_start", "__libc_init":
+		return strings.HasPrefix(m.Name, "libc.") || strings.HasPrefix(m.Name, "libc-") || strings.HasPrefix(m.Name, "libpthread")
+	case "_pthread_start":
+		return strings.HasPrefix(m.Name, "libsystem_pthread")
+	}
+	return false
 }
 
 // plain returns the name of a function without the decorations of symbol tables.
@@ -50,34 +45,16 @@ func plain(name string) string {
 func (w *walker) isOutermost() string {
 	n := len(w.frames)
 	f := &w.frames[n-1]
-	if f.isEntered {
+	switch {
+	case f.isEntered:
 		return "it was entered by a return"
-	}
-	if name := w.outermostName(f.Module, f.name); name != "" && (!f.isExact || name == "_start") {
+	case w.isOutermostName(f.Module, f.name) && (!f.isExact || f.name == "_start"):
 		// The parent thread may stop in clone, too; it has a caller.
-		return name + " is an outermost function"
-	}
-	if n == 1 || f.isExact {
-		return ""
-	}
-	callee := &w.frames[n-2]
-	if prefix, ok := beforeOutermost[callee.name]; ok && strings.HasPrefix(callee.Module.Name, prefix) {
-		return "only an outermost function calls " + callee.name
+		return f.name + " is an outermost function"
+	case n > 1 && !f.isExact && callsFromOutermost(w.frames[n-2].Module, w.frames[n-2].name):
+		return "only an outermost function calls " + w.frames[n-2].name
 	}
 	return ""
-}
-
-// outermostName returns the name of an outermost function of a module, "" if it
-// is not one.
-func (w *walker) outermostName(m *Module, name string) string {
-	if w.IsApple && len(name) > 1 && name != "_dyld_start" {
-		name = strings.TrimPrefix(name, "_")
-	}
-	prefix, ok := outermost[name]
-	if !ok || !strings.HasPrefix(m.Name, prefix) || name == "clone" && (w.IsWindows || w.IsApple) {
-		return ""
-	}
-	return name
 }
 
 // startsCode reports whether pc is the start of code that unwind information

@@ -6,8 +6,7 @@ import (
 	"symbolon/internal/format/disas"
 )
 
-// maxPrologue bounds the code of a function that is read from its start to the
-// program counter.
+// maxPrologue bounds the code that is read, from the start of a function on.
 const maxPrologue = 4 << 10
 
 // A frameState is the effect of instructions on the frame of a function of x86.
@@ -20,8 +19,7 @@ type frameState struct {
 }
 
 // prologue finds the caller of a function that has no unwind information by its
-// instructions up to the program counter. These set up the frame; jumps within
-// the function do not change it.
+// instructions up to the program counter.
 func (w *walker) prologue(f *Frame) (c caller, ok bool) {
 	if w.CPU.Name != "amd64" && w.CPU.Name != "x86" {
 		return c, false
@@ -63,6 +61,43 @@ func (w *walker) prologue(f *Frame) (c caller, ok bool) {
 	}
 	c.regs.Set(w.CPU.SP, cfa)
 	return c, w.accept(f, &c, "instructions of the function", mustFollow)
+}
+
+// epilogue finds the caller of a function of 64-bit Windows in its epilogue, which
+// unwind information does not describe. It executes the rest of the instructions.
+func (w *walker) epilogue(f *Frame) (c caller, ok bool) {
+	if !w.IsWindows || w.CPU.Name != "amd64" || !f.isExact {
+		return c, false
+	}
+	code := make([]byte, 32)
+	code = code[:w.code(code, f.PC)]
+	c = caller{trust: CFI, regs: f.Registers}
+	sp, _ := f.Registers.Get(w.CPU.SP)
+	fp, _ := f.Registers.Get(w.CPU.FP)
+	for isFirst := true; ; isFirst = false {
+		n, _ := disas.Length(disas.X8664, code)
+		if n == 0 {
+			return c, false
+		}
+		switch op, arg := decode(code[:n], true); {
+		case op == opAdd && arg < 0 && isFirst:
+			sp -= uint64(arg)
+		case op == opFromBase && isFirst:
+			sp = fp - uint64(arg)
+		case op == opPop:
+			reg, _ := w.CPU.Reg(numbered[1][arg])
+			v, _ := w.word(sp)
+			c.regs.Set(reg, v)
+			sp += 8
+		case op == opEnd && (!isFirst || code[0] == 0xc3):
+			c.regs.Known &= w.CPU.Saved
+			c.regs.Set(w.CPU.SP, sp+8)
+			return c, w.returnTo(&c, sp) && w.accept(f, &c, "instructions of the epilogue", mustFollow)
+		default:
+			return c, false
+		}
+		code = code[n:]
+	}
 }
 
 // numbered has the registers of 32 and 64 bits by their numbers in instructions.

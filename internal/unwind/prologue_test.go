@@ -104,3 +104,30 @@ func TestInstructionsOfAFunctionGiveItsFrame(t *testing.T) {
 			expect(t, hex(first+0x1000+uint64(len(code)))+" context, 40003010 scan")
 	})
 }
+
+func TestEpilogueOfWindowsIsExecuted(t *testing.T) {
+	rules := "STACK CFI INIT 1000 100 .cfa: $rsp 48 + .ra: .cfa 8 - ^\n"
+	for _, c := range []struct {
+		name, code string
+		words      uint64 // from the stack pointer to the return address
+	}{
+		{"all", "\x48\x83\xc4\x18\x5b\x41\x5c\xc3", 5},
+		{"pops", "\x5b\x41\x5c\xc3", 2},
+		{"return", "\xc3", 0},
+		{"tail call", "\x48\x83\xc4\x18\xe9\x00\x10\x00\x00", 3},
+		{"frame pointer", "\x48\x8d\x65\x08\x5d\xc3", 6},
+		{"a jump of the body", "\xe9\x00\x00\x00\x00", 5},
+		{"the body", "\x90\x5b\xc3", 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stack := make([]uint64, 16)
+			for i := range stack {
+				stack[i] = 0x40003010 + uint64(i)
+			}
+			s := scene{arch: ident.ArchX86_64, system: "windows", regs: "rip=40001010 rsp=80000000 rbp=80000020", stack: stack, first: named + rules,
+				code: map[uint64]string{first + 0x1010: c.code + strings.Repeat("\xcc", 32)}}
+			s.options.Frames = 2
+			s.expect(t, "40001010 context, "+hex(0x40003010+c.words)+" cfi")
+		})
+	}
+}

@@ -124,7 +124,7 @@ func (w *walker) confirm(c *caller) (steps int, why string) {
 	for ; steps < maxConfirm; steps++ {
 		pc, _ := regs.Get(w.CPU.PC)
 		lookup := w.instruction(pc) - w.step()
-		if _, name, ok := w.function(lookup); ok && w.outermostName(w.Module(lookup), plain(name)) != "" {
+		if _, name, ok := w.function(lookup); ok && w.isOutermostName(w.Module(lookup), plain(name)) {
 			return maxConfirm, ""
 		}
 		row := w.row(lookup)

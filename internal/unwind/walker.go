@@ -35,8 +35,7 @@ const maxNotes = 50
 // maxMoves bounds the changes of the stack: two may lead to each other.
 const maxMoves = 64
 
-// note keeps the reason why a technique did not find the caller. Address is the
-// one in question.
+// note keeps the reason why a technique refused an address.
 func (w *walker) note(technique string, address uint64, reason string) {
 	if w.explain && len(w.why) < maxNotes {
 		w.why = append(w.why, fmt.Sprintf("%s: %#x: %s", technique, address, reason))
