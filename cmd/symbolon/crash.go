@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -54,11 +53,6 @@ the configuration.`,
 
 // processCrashes prints the report on each dump.
 func processCrashes(ctx context.Context, e *env, conf configFlags, opt stackwalk.Options, names []string) error {
-	for _, name := range opt.Symbols {
-		if !exists(name) {
-			return &usageError{fmt.Sprintf("invalid --symbols %q: must be a folder or a symbol file", name)}
-		}
-	}
 	s, err := stackwalk.Open(ctx, e.stackwalk(conf), opt)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func Open(ctx context.Context, e *Env, opt Options) (*Session, error) {
 		}
 		if err != nil {
 			s.files.Remove()
-			return nil, err
+			return nil, fmt.Errorf("invalid --symbols %q: must be a folder or a symbol file", name)
 		}
 	}
 	s.folders = append(append(s.folders, folder(s.files.Dir, true)...), opt.Sources...)
