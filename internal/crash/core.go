@@ -24,7 +24,7 @@ func fromCore(src bin.Source) (*Dump, error) {
 		Memory: coreMemory{&f.Memory}, Requesting: -1, isCore: true,
 	}
 	if d.System.CPU != nil {
-		d.System.CPUName = d.System.CPU.Name
+		d.System.CPUName, d.System.Wide = d.System.CPU.Name, d.System.CPU.Word == 8
 	}
 	if f.PID != 0 {
 		d.PID = &f.PID

@@ -45,14 +45,15 @@ type System struct {
 	CPUs      int
 	Microcode string
 	BigEndian bool
+	Wide      bool // addresses of 64 bits
 }
 
-// digits returns the number of hexadecimal digits of an address.
-func (s *System) digits() int {
-	if s.CPU == nil {
+// Digits returns the number of hexadecimal digits of an address.
+func (s *System) Digits() int {
+	if s.Wide || s.Arch == ident.ArchUnknown {
 		return 16
 	}
-	return 2 * s.CPU.Word
+	return 8
 }
 
 // set sets a register by its name, if the CPU has it.

@@ -164,7 +164,7 @@ func (r *Report) document() *document {
 }
 
 // hex returns an address with all its digits.
-func (r *Report) hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.digits(), v) }
+func (r *Report) hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.Digits(), v) }
 
 func (r *Report) module(i int) jsonModule {
 	m, s := &r.Modules[i], &r.Symbols[i].Debug

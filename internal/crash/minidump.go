@@ -22,7 +22,7 @@ func OpenMinidump(src bin.Source) (*Dump, error) {
 	d := &Dump{
 		System: System{
 			OS: s.OS, OSName: s.OSName(), Arch: s.Arch, CPU: rule.For(s.Arch), CPUName: s.CPU(), CPUInfo: s.CPUInfo(),
-			CPUs: int(s.CPUs), BigEndian: f.BigEndian(),
+			CPUs: int(s.CPUs), BigEndian: f.BigEndian(), Wide: s.Wide,
 		},
 		Written: time.Unix(int64(f.Time), 0), Modules: f.Modules, Unloaded: f.Unloaded, Memory: memory{&f.Memory}, Mappings: f.Mappings,
 		Requesting: -1, Minidump: f,

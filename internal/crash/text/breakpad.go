@@ -234,7 +234,7 @@ func (p *printer) breakpadStack(i int) {
 
 // breakpadColumns returns the registers that Breakpad prints, and their digits.
 func (p *printer) breakpadColumns() (list []column, digits int) {
-	cpu, names, digits := p.System.CPU, "", p.digits()
+	cpu, names, digits := p.System.CPU, "", p.System.Digits()
 	switch cpu.Name {
 	case "ppc", "ppc64":
 		names = "srr0 r1"

@@ -28,16 +28,8 @@ func (p *printer) printf(format string, args ...any) {
 	_, _ = p.w.WriteString(console.Printable(fmt.Sprintf(format, args...)))
 }
 
-// digits is the number of hexadecimal digits of an address.
-func (p *printer) digits() int {
-	if p.System.CPU == nil {
-		return 16
-	}
-	return 2 * p.System.CPU.Word
-}
-
 // hex returns an address with all its digits.
-func (p *printer) hex(v uint64) string { return fmt.Sprintf("0x%0*x", p.digits(), v) }
+func (p *printer) hex(v uint64) string { return fmt.Sprintf("0x%0*x", p.System.Digits(), v) }
 
 // state returns the words for the state of the requesting thread.
 func (p *printer) state() string {
