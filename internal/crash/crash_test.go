@@ -214,6 +214,74 @@ func TestJSONHasTheSchemaOfRustMinidump(t *testing.T) {
 	}
 }
 
+// addSideStreams adds the streams that are passed on.
+func addSideStreams(d *fixture.Minidump) {
+	d.Stream(fixture.DumpLSB, "DISTRIB_ID=Grove\nVERSION_ID=12\n")
+	d.Stream(fixture.DumpLimits, "Limit                     Soft Limit           Hard Limit           Units     \n"+
+		"Max open files            1024                 unlimited            files     \nMax nice priority         0                    0                    \n")
+	d.Stream(fixture.DumpCPUInfo, "microcode\t: 0x2006e05\n")
+	d.Stream(fixture.DumpStatus, "Pid:\t31337\n")
+	d.Stream(fixture.DumpMaps, "40000000-40010000 r-xp 00000000 00:00 0 /srv/orchard\n70000000-70001000 rw-p 00000000 00:00 0 [stack]\n")
+	d.Stream(fixture.DumpSoftErrors, `["first",{"code":7}]`)
+	d.Stream(fixture.DumpMisc, uint32(24), uint32(2), uint32(0), uint32(fixture.DumpTime-60), uint64(0))
+	d.Table(fixture.DumpHandles, d.Words(uint64(64), d.Text("Event"), uint32(0), [4]uint32{}))
+	d.Stream(fixture.DumpMacBoot, uint32(0x4d7a0002), uint64(d.Text("-v")))
+	record := d.Put(d.Words(uint64(0), uint64(5), uint64(1), uint64(0), uint64(3), "/lib/x\x00too hot\x00\x00\x00\x00"))
+	d.Stream(fixture.DumpMacCrash, uint32(0x4d7a0001), uint32(1), uint32(40), record, [38]uint32{})
+	text := func(s string) (b [128]uint16) {
+		for i, x := range s {
+			b[i] = uint16(x)
+		}
+		return b
+	}
+	d.Stream(fixture.DumpAssertion, text("x > 0"), text("pick"), text("a.c"), uint32(7), uint32(1))
+}
+
+func TestJSONHasTheSideStreams(t *testing.T) {
+	d := crashed(newDump(press+0x1004, orchard+0x1009))
+	addSideStreams(d)
+	x := document(t, newBench(t, nil).process(t, d.Bytes(), crash.Options{}))
+	for want, got := range map[string]string{
+		"map[codename: description: id:Grove release:12]":              at(x, "lsb_release"),
+		"map[hard:unlimited name:Max open files soft:1024 unit:files]": at(x, "proc_limits", "limits", 0),
+		"map[hard:0 name:Max nice priority soft:0 unit:n/a]":           at(x, "proc_limits", "limits", 1),
+		"0x2006e05":           at(x, "system_info", "cpu_microcode_version"),
+		"31337":               at(x, "pid"),
+		"60":                  at(x, "process_uptime"),
+		"2":                   at(x, "linux_memory_map_count"),
+		"[first map[code:7]]": at(x, "soft_errors"),
+		"[map[handle:64 object_name:<nil> type_name:Event]]": at(x, "handles"),
+		"-v":                                     at(x, "mac_boot_args"),
+		"0x0000000000000003":                     at(x, "mac_crash_info", "records", 0, "abort_cause"),
+		"<nil>":                                  at(x, "mac_crash_info", "records", 0, "dialog_mode"),
+		"too hot":                                at(x, "mac_crash_info", "records", 0, "message"),
+		"x > 0, pick, a.c:7 (invalid parameter)": at(x, "crash_info", "assertion"),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestJSONHasHints(t *testing.T) {
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
+	d.System()
+	context := d.Context(map[string]uint64{"rip": press, "rsp": stack, "rax": 0})
+	d.Threads(fixture.DumpThread{ID: 11, StackAddr: stack, Stack: make([]byte, 64), Context: context})
+	d.Memory(fixture.DumpRange{Addr: press, Data: append([]byte{0x8b, 0x40, 0x10}, make([]byte, 29)...)}) // mov eax, [rax+0x10]
+	x := document(t, newBench(t, nil).process(t, crashed(d).Bytes(), crash.Options{}))
+	for want, got := range map[string]string{
+		"mov eax, dword [rax + 0x10]":                             at(x, "crash_info", "instruction"),
+		"map[kind:null-pointer offset:0x0000000000000010]":        at(x, "crash_info", "adjusted_address"),
+		"map[access_type:read address:0x0000000000000010 size:4]": at(x, "crash_info", "memory_accesses", 0),
+		"[]": at(x, "crash_info", "crash_inconsistencies"),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestMissingAndDamagedSymbolsAreReported(t *testing.T) {
 	files := map[string][]byte{"libpress.so.sym": []byte("<html>sign in</html>")}
 	x := document(t, newBench(t, files).process(t, crashed(newDump(press+0x1004, orchard+0x1009)).Bytes(), crash.Options{}))
@@ -380,6 +448,11 @@ func TestOtherFilesAreRefused(t *testing.T) {
 func FuzzProcess(f *testing.F) {
 	f.Add(crashed(newDump(press+0x1004, orchard+0x1009, orchard+0x2008)).Bytes())
 	f.Add(newDump(0, 0).Bytes())
+	side := crashed(newDump(0x60001000, orchard+0x1009))
+	side.Unloaded(fixture.DumpModule{Base: 0x60000000, Size: 0x8000, Name: "gone.so"})
+	addSideStreams(side)
+	f.Add(side.Bytes())
+	f.Add(newCore("/srv/orchard"))
 	b := newBench(f, nil)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		d, _, err := crash.Open(bin.Bytes(file))
