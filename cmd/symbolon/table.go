@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/cficache"
-	"symbolon/internal/format/breakpad"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
-	"symbolon/internal/sym"
 	"symbolon/internal/symcache"
 	"symbolon/internal/table"
 )
@@ -92,18 +88,9 @@ func tableDumpCommand(e *env) *cobra.Command {
 		Use: "dump TABLE", Short: "Print the bytes of a table with their meaning",
 		Long: "Of unwind information, the STACK records are printed.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args[0], func(names *symcache.Table, unwind *cficache.Table) error {
+			return withTable(e, args[0], func(src bin.Source) error {
 				out := bufio.NewWriter(e.stdout)
-				if unwind == nil {
-					return errors.Join(names.Dump(out), out.Flush())
-				}
-				var line []byte
-				err := unwind.Records(func(u *sym.Unwind) error {
-					line = breakpad.AppendStack(line[:0], u)
-					_, err := out.Write(line)
-					return err
-				})
-				return errors.Join(err, out.Flush())
+				return errors.Join(table.Dump(out, src), out.Flush())
 			})
 		},
 	}
@@ -113,58 +100,26 @@ func tableVerifyCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify TABLE", Short: "Check every byte and every reference of a table",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args[0], func(names *symcache.Table, unwind *cficache.Table) error {
-				if unwind != nil {
-					if err := unwind.Verify(); err != nil {
-						return err
-					}
-					info := unwind.Info()
-					ranges, rows := unwind.Counts()
-					say(e.stdout, "%s: valid; %s, %s with %s, built from %s\n",
-						args[0], info.Module.DebugID, counted(ranges, "range"), counted(rows, "different row"), counted(info.InputSize, "byte"))
-					return nil
+			return withTable(e, args[0], func(src bin.Source) error {
+				text, err := table.Verify(src)
+				if err == nil {
+					say(e.stdout, "%s: valid; %s\n", args[0], text)
 				}
-				info := names.Info()
-				if err := names.Verify(); err != nil {
-					return err
-				}
-				say(e.stdout, "%s: valid; %s %s, built from %s\n",
-					args[0], printable(info.Module.DebugFile), info.Module.DebugID, counted(info.InputSize, "byte"))
-				return nil
+				return err
 			})
 		},
 	}
 }
 
-// withTable calls use with the table in a file: one of names, or one of unwind
-// information.
-func withTable(e *env, name string, use func(names *symcache.Table, unwind *cficache.Table) error) error {
+// withTable calls use with the file of a table.
+func withTable(e *env, name string, use func(src bin.Source) error) error {
 	f, err := openFile(e, name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err = useTable(f.Source, use); err != nil {
+	if err = use(f.Source); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
-}
-
-func useTable(src bin.Source, use func(names *symcache.Table, unwind *cficache.Table) error) error {
-	data, err := bin.Read(src, 0, int(src.Size()))
-	if err != nil {
-		return err
-	}
-	if bytes.HasPrefix(data, []byte(cficache.Magic)) {
-		t, err := cficache.Open(data)
-		if err != nil {
-			return err
-		}
-		return use(nil, t)
-	}
-	t, err := symcache.Open(src)
-	if err != nil {
-		return err
-	}
-	return use(t, nil)
 }
