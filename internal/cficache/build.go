@@ -46,18 +46,29 @@ func Build(w io.Writer, arch ident.Arch, records func(yield func(*sym.Unwind) er
 	h.info.Module.Arch = arch
 	if cpu := rule.For(arch); cpu != nil {
 		c := rule.Compiler{CPU: cpu}
+		var last span // of the last UnwindBegin
 		err := records(func(u *sym.Unwind) error {
-			if u.Kind == sym.UnwindChange {
-				return c.Add(u, b.add)
-			}
 			err := c.Add(u, b.add)
-			for i := range b.layers {
-				b.layers[i].open = false
+			if u.Kind == sym.UnwindChange {
+				return err
+			}
+			own := span{start: u.Addr, end: u.Addr + u.Size}
+			if own.end < own.start {
+				own.end = math.MaxUint64
+			}
+			b.layers[2].close(last)
+			if last = (span{}); u.Kind == sym.UnwindBegin {
+				last = own
+			} else if w := &u.Windows; w.Type == sym.WindowsProgram && w.HasProgram {
+				b.layers[0].close(own)
+			} else if w.Type == sym.WindowsPlain && !w.HasProgram {
+				b.layers[1].close(own)
 			}
 			return cmp.Or(err, b.check())
 		})
 		if err == nil {
 			err = c.Flush(b.add)
+			b.layers[2].close(last)
 		}
 		if err != nil {
 			return err

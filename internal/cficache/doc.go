@@ -62,7 +62,8 @@
 // precedes one without, and both precede CFI, which is in the row too, for the
 // case that they fail. Among pieces of CFI, the one that starts first applies, of
 // those with the same start the first one. A frame of Windows ends where another
-// of its kind starts; of those with the same start the first one applies.
+// of its kind starts; of those with the same start the first one applies. Code with
+// invalid rules has no row, even if another record of the kind contains it.
 //
 // # Lookup
 //

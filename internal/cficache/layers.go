@@ -48,6 +48,18 @@ func (l *layer) add(start, end uint64, row uint32) {
 	l.rows = binary.AppendUvarint(binary.AppendUvarint(l.rows, end-start), uint64(row))
 }
 
+// close ends the piece of code of a record. Without rules there, or from the first
+// invalid ones on, it is a hole: no other piece applies.
+func (l *layer) close(of span) {
+	if l.open {
+		of.start = l.pieces[len(l.pieces)-1].end
+	}
+	if of.start < of.end {
+		l.add(of.start, of.end, 0)
+	}
+	l.open = false
+}
+
 // sort sets span to the first one.
 func (l *layer) sort() {
 	byStart := func(a, b piece) int { return cmp.Compare(a.start, b.start) }

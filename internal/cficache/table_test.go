@@ -69,8 +69,9 @@ type model struct {
 }
 
 type piece struct {
-	kind int // 0 Windows with a program, 1 without one, 2 CFI
-	rows []span
+	kind       int // 0 Windows with a program, 1 without one, 2 CFI
+	start, end uint64
+	rows       []span // fewer if rules are invalid
 }
 
 type span struct {
@@ -85,13 +86,17 @@ func newModel(arch ident.Arch, all []sym.Unwind) *model {
 		return m
 	}
 	for i := 0; i < len(all); i++ {
-		p := piece{kind: 2}
+		u := &all[i]
+		p := piece{kind: 2, start: u.Addr, end: u.Addr + u.Size}
+		if p.end < p.start {
+			p.end = math.MaxUint64
+		}
+		isPiece := u.Kind == sym.UnwindBegin
+		if w := &u.Windows; u.Kind == sym.UnwindWindows {
+			p.kind = 1 - int(w.Type/4)
+			isPiece = w.Type == 4 && w.HasProgram || w.Type == 0 && !w.HasProgram
+		}
 		yield := func(start, end uint64, row rule.Row) error {
-			if isWindows, hasProgram := row.IsWindows(); hasProgram {
-				p.kind = 0
-			} else if isWindows {
-				p.kind = 1
-			}
 			p.rows = append(p.rows, span{start, end, slices.Clone(row)})
 			return nil
 		}
@@ -99,15 +104,12 @@ func newModel(arch ident.Arch, all []sym.Unwind) *model {
 		for ; i+1 < len(all) && all[i+1].Kind == sym.UnwindChange; i++ {
 			_ = c.Add(&all[i+1], yield)
 		}
-		if _ = c.Flush(yield); len(p.rows) > 0 {
+		if _ = c.Flush(yield); isPiece && p.start < p.end {
 			m.pieces = append(m.pieces, p)
 		}
 	}
 	return m
 }
-
-func (p *piece) start() uint64 { return p.rows[0].start }
-func (p *piece) end() uint64   { return p.rows[len(p.rows)-1].end }
 
 func (p *piece) row(addr uint64) rule.Row {
 	for _, s := range p.rows {
@@ -126,8 +128,8 @@ func (m *model) row(addr uint64) (row rule.Row) {
 		p := &m.pieces[i]
 		b := best[p.kind]
 		switch {
-		case addr < p.start() || p.kind == 2 && addr >= p.end():
-		case b == nil || p.kind < 2 && p.start() > b.start() || p.kind == 2 && p.start() < b.start():
+		case addr < p.start || p.kind == 2 && addr >= p.end:
+		case b == nil || p.kind < 2 && p.start > b.start || p.kind == 2 && p.start < b.start:
 			best[p.kind] = p
 		}
 	}
@@ -145,7 +147,7 @@ func (m *model) row(addr uint64) (row rule.Row) {
 func (m *model) edges() (addrs []uint64) {
 	addrs = []uint64{0}
 	for _, p := range m.pieces {
-		for _, s := range p.rows {
+		for _, s := range append([]span{{start: p.start, end: p.end}}, p.rows...) {
 			addrs = append(addrs, s.start-1, s.start, s.start+1, s.start+(s.end-s.start)/2, s.end-1, s.end, s.end+1, s.end+1<<14)
 		}
 	}

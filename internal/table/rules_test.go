@@ -213,7 +213,11 @@ func TestTableHasTheRowsOfOverlappingRecords(t *testing.T) {
 		text := "MODULE windows x86 " + id + " a.pdb\nFUNC 1000 40 0 f\n"
 		for range 20 {
 			start, size := 0x1000+r.IntN(0x100), r.IntN(0x40)
-			switch r.IntN(4) {
+			switch r.IntN(7) {
+			case 5:
+				text += fmt.Sprintf("STACK WIN 4 %x %x 0 0 %x 0 8 0 1 ) (\n", start, size, r.IntN(9))
+			case 6:
+				text += fmt.Sprintf("STACK CFI INIT %x %x .cfa: $esp %d + .ra: .cfa 4 - ^\nSTACK CFI %x invalid\n", start, size, r.IntN(9), start+r.IntN(9))
 			case 0:
 				text += fmt.Sprintf("STACK WIN 4 %x %x 0 0 %x 0 8 0 1 $eip $esp ^ = $esp $esp 4 + =\n", start, size, r.IntN(9))
 			case 1:
