@@ -15,26 +15,32 @@ const (
 	machineRISCV, machineS390  = 243, 22
 	machineARC, machineARC2    = 93, 195
 	machineCSKY, machine68K    = 252, 4
-	machineIA64                = 50
+	machineIA64, machineBPF    = 50, 247
+	machineAVR, machineMSP430  = 83, 105
+	machineHexagon             = 164
+	machineLoongArch           = 258
+	machineSPARC               = 2
+	machineSPARC32Plus         = 18 // with instructions of version 9
+	machineSPARCV9             = 43
 )
 
 // archs maps a machine to its instruction sets: those of 32-bit and 64-bit
 // files in little-endian order, then in big-endian order.
 var archs = map[uint16][4]ident.Arch{
-	2:             {0, 0, ident.ArchSPARC, 0},
-	machine386:    {ident.ArchX86},
-	machineMIPS:   {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
-	machineMIPSLE: {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
-	18:            {0, 0, ident.ArchSPARC, 0}, // with instructions of version 9
-	machinePPC:    {ident.ArchPPC, 0, ident.ArchPPC, 0},
-	machinePPC64:  {0, ident.ArchPPC64le, 0, ident.ArchPPC64},
-	machineS390:   {0, 0, ident.ArchS390, ident.ArchS390x},
-	machineARM:    {ident.ArchARM, 0, ident.ArchARM, 0},
-	43:            {0, 0, 0, ident.ArchSPARC64},
-	machineX86_64: {ident.ArchX86_64, ident.ArchX86_64},
-	machineARM64:  {ident.ArchARM64, ident.ArchARM64, ident.ArchARM64, ident.ArchARM64},
-	machineRISCV:  {ident.ArchRISCV32, ident.ArchRISCV64, ident.ArchRISCV32, ident.ArchRISCV64},
-	258:           {0, ident.ArchLoong64},
+	machineSPARC:       {0, 0, ident.ArchSPARC, 0},
+	machine386:         {ident.ArchX86},
+	machineMIPS:        {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
+	machineMIPSLE:      {ident.ArchMIPSel, ident.ArchMIPS64el, ident.ArchMIPS, ident.ArchMIPS64},
+	machineSPARC32Plus: {0, 0, ident.ArchSPARC, 0},
+	machinePPC:         {ident.ArchPPC, 0, ident.ArchPPC, 0},
+	machinePPC64:       {0, ident.ArchPPC64le, 0, ident.ArchPPC64},
+	machineS390:        {0, 0, ident.ArchS390, ident.ArchS390x},
+	machineARM:         {ident.ArchARM, 0, ident.ArchARM, 0},
+	machineSPARCV9:     {0, 0, 0, ident.ArchSPARC64},
+	machineX86_64:      {ident.ArchX86_64, ident.ArchX86_64},
+	machineARM64:       {ident.ArchARM64, ident.ArchARM64, ident.ArchARM64, ident.ArchARM64},
+	machineRISCV:       {ident.ArchRISCV32, ident.ArchRISCV64, ident.ArchRISCV32, ident.ArchRISCV64},
+	machineLoongArch:   {0, ident.ArchLoong64},
 }
 
 // Arch returns the instruction set.

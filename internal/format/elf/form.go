@@ -37,6 +37,9 @@ var relocForms = map[uint16]*[relocKinds]relocForm{
 	machineRISCV: &formsRISCV, machineS390: &formsS390,
 	machineARC: &formsARC, machineARC2: &formsARC,
 	machineCSKY: &formsCSKY, machine68K: &forms68K, machineIA64: &formsIA64,
+	machineSPARC: &formsSPARC, machineSPARC32Plus: &formsSPARC, machineSPARCV9: &formsSPARC,
+	machineLoongArch: &formsLoongArch, machineBPF: &formsBPF, machineHexagon: &formsHexagon,
+	machineAVR: &formsAVR, machineMSP430: &formsMSP430,
 }
 
 var formsX86_64 = [relocKinds]relocForm{
@@ -114,3 +117,30 @@ var formsIA64 = [relocKinds]relocForm{
 	0x4c: {opRel, 4}, 0x4d: {opRel, 4}, 0x4e: {opRel, 8}, 0x4f: {opRel, 8},
 	0xb4: {opAbs, 4}, 0xb5: {opAbs, 4}, 0xb6: {opAbs, 8}, 0xb7: {opAbs, 8}, // DTPREL
 }
+
+var formsSPARC = [relocKinds]relocForm{
+	32: {opAbs, 8}, 54: {opAbs, 8}, 3: {opAbs, 4}, 23: {opAbs, 4}, 2: {opAbs, 2}, 55: {opAbs, 2}, 1: {opAbs, 1},
+	46: {opRel, 8}, 6: {opRel, 4}, 5: {opRel, 2}, 4: {opRel, 1},
+	76: {opAbs, 4}, 77: {opAbs, 8}, // TLS_DTPOFF
+}
+
+// formsLoongArch adds to and subtracts from zeros, like those of RISC-V.
+var formsLoongArch = [relocKinds]relocForm{
+	1: {opAbs, 4}, 2: {opAbs, 8}, 99: {opRel, 4}, 109: {opRel, 8},
+	47: {opAdd, 1}, 48: {opAdd, 2}, 50: {opAdd, 4}, 51: {opAdd, 8},
+	52: {opSub, 1}, 53: {opSub, 2}, 55: {opSub, 4}, 56: {opSub, 8},
+	105: {opSet6, 1}, 106: {opSub6, 1}, 107: {opSetUleb, 1}, 108: {opSubUleb, 1},
+	8: {opAbs, 4}, 9: {opAbs, 8}, // TLS_DTPREL
+	100: {opNothing, 0}, 102: {opNothing, 0}, // RELAX, ALIGN
+}
+
+var formsBPF = [relocKinds]relocForm{2: {opAbs, 8}, 3: {opAbs, 4}, 4: {opAbs, 4}}
+
+var formsHexagon = [relocKinds]relocForm{6: {opAbs, 4}, 7: {opAbs, 2}, 8: {opAbs, 1}, 31: {opRel, 4}}
+
+var formsAVR = [relocKinds]relocForm{
+	1: {opAbs, 4}, 4: {opAbs, 2}, 26: {opAbs, 1}, 36: {opRel, 4},
+	30: {opNothing, 0}, 31: {opNothing, 0}, 32: {opNothing, 0}, // DIFF
+}
+
+var formsMSP430 = [relocKinds]relocForm{1: {opAbs, 4}, 5: {opAbs, 2}}

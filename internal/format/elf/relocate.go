@@ -89,11 +89,16 @@ func (f *File) relocSymbol(i uint32) (s rawSymbol, section int32, ok bool) {
 // without relocations. Section i has the address addrs[i], or 0 without one.
 //
 // Symbols of other files have the address 0. A relocation that cannot be applied
-// leaves data unchanged, and is counted in the problems.
+// leaves data unchanged, and is counted in the problems. On a machine whose types
+// of relocations are unknown the result is nil if all numbers are in relocations,
+// since data has zeros in their places.
 func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Problem) {
 	m := relocator{file: f, forms: relocForms[f.Machine], addrs: addrs, data: data}
-	if f.Type != TypeRel || m.forms == nil {
+	if f.Type != TypeRel {
 		return data, nil
+	}
+	if m.forms == nil {
+		return f.unrelocated(s, data)
 	}
 	if uint64(s.Index) < uint64(len(addrs)) {
 		m.base = addrs[s.Index]
@@ -120,7 +125,20 @@ func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Prob
 		"%d of unsupported type or range; the first has type %d and symbol %d", failed, first.kind, first.sym)}}
 }
 
-// mover applies relocations to one section.
+// unrelocated returns what is usable of a section without its relocations.
+func (f *File) unrelocated(s *Section, data []byte) ([]byte, []Problem) {
+	count, isEmpty := 0, false
+	f.relocations(s, func(r reloc) { count, isEmpty = count+1, isEmpty || r.rela })
+	if count == 0 {
+		return data, nil
+	}
+	if isEmpty {
+		data = nil
+	}
+	return data, []Problem{{"section " + s.Label() + ", relocations", 0, fmt.Sprintf("%d for an unsupported machine, %d", count, f.Machine)}}
+}
+
+// relocator applies relocations to one section.
 type relocator struct {
 	file  *File
 	forms *[relocKinds]relocForm
