@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/crash"
-	"symbolon/internal/source"
 	"symbolon/internal/standin/stackwalk"
 )
 
@@ -74,10 +74,10 @@ func processCrashes(ctx context.Context, e *env, conf configFlags, opt stackwalk
 func (e *env) stackwalk(conf configFlags) *stackwalk.Env {
 	return &stackwalk.Env{
 		Env: *e.tool(), IsTerminal: e.tty,
-		Open: func(ctx context.Context, replace, more []source.Config) (*crash.Processor, func(), error) {
+		Open: func(ctx context.Context, s stackwalk.Sources) (*crash.Processor, func(), error) {
 			f := conf
-			f.folders = replace
-			n, err := f.local(ctx, e, more...)
+			f.folders, f.data = s.Replace, cmp.Or(s.Data, f.data)
+			n, err := f.local(ctx, e, s.More...)
 			if err != nil {
 				return nil, nil, err
 			}

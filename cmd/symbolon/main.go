@@ -30,7 +30,7 @@ func main() {
 	if tool := standin.For(os.Args[0]); tool != nil {
 		code = tool(ctx, e.tool(), os.Args)
 	} else if tool := stackwalk.For(os.Args[0]); tool != nil {
-		code = tool(ctx, e.stackwalk(configFlags{}), os.Args)
+		code = tool(ctx, e.stackwalk(configFlags{sets: []string{"log.level=error"}}), os.Args)
 	} else {
 		code = run(ctx, os.Args[1:], e)
 	}

@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	programs := map[string]func(){}
 	for _, name := range []string{
-		"symbolon", "addr2line", "llvm-symbolizer", "llvm-addr2line", "minidump_stackwalk",
+		"symbolon", "addr2line", "llvm-symbolizer", "llvm-addr2line", "minidump_stackwalk", "minidump-stackwalk",
 	} {
 		programs[name] = main
 	}

@@ -38,7 +38,7 @@ func breakpad(ctx context.Context, e *Env, args []string) int {
 	d, src, err := e.open(files[0])
 	if err == nil {
 		defer src.Close()
-		err = e.walk(ctx, d, Options{Symbols: files[1:]}, func(r *crash.Report) error {
+		err = e.walk(ctx, d, Options{Symbols: files[1:]}, func(_ *Session, r *crash.Report) error {
 			if isMachine {
 				return text.WriteMachine(e.Stdout, r)
 			}

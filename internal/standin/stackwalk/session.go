@@ -20,9 +20,10 @@ import (
 
 // Options select the symbols for dumps, and the output.
 type Options struct {
-	Symbols []string // folders and files that are used instead of the sources of the configuration
-	Sources []source.Config
-	Extra   string // file for crash.Dump.AddExtra; empty: none
+	Symbols []string        // folders and files that are used instead of the sources of the configuration
+	Sources []source.Config // further ones
+	Data    string          // data directory; empty: see Sources
+	Extra   string          // file for crash.Dump.AddExtra; empty: none
 	Crash   crash.Options
 
 	JSON    bool
@@ -60,7 +61,7 @@ func Open(ctx context.Context, e *Env, opt Options) (*Session, error) {
 	}
 	s.folders = append(append(s.folders, folder(s.files.Dir, true)...), opt.Sources...)
 	var err error
-	if s.p, s.done, err = e.Open(ctx, s.folders, nil); err != nil {
+	if s.p, s.done, err = e.Open(ctx, Sources{Replace: s.folders, Data: opt.Data}); err != nil {
 		s.files.Remove()
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (s *Session) here(ctx context.Context, modules []string) (p *crash.Processo
 		more = append(more, folder(debug, false)...)
 		more[len(more)-1].Layout.Type = source.Native
 	}
-	p, end, err := s.env.Open(ctx, s.folders, more)
+	p, end, err := s.env.Open(ctx, Sources{Replace: s.folders, More: more})
 	if err != nil {
 		return nil, files.Remove, err
 	}

@@ -1,6 +1,7 @@
 // Package stackwalk prints crashes for command lines: for the command crash, which opens
 // a Session, and in the place of other programs. For returns a tool that takes the
-// command line of Breakpad's minidump_stackwalk, and has its output and its exit status.
+// command line of rust-minidump's minidump-stackwalk or of Breakpad's minidump_stackwalk,
+// and has its output and its exit status.
 //
 // The symbols of a command line are sources like others: debug files of all kinds are
 // used, and Env.Open opens them. Folders that do not exist are skipped by tools, as the
@@ -19,6 +20,7 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/crash"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/source"
 	"symbolon/internal/standin"
@@ -28,9 +30,15 @@ import (
 type Env struct {
 	standin.Env
 	IsTerminal bool // Stderr is a terminal
-	// Open returns a processor, and a function that closes it. Its sources are those in
-	// replace, or those of the configuration if there are none, after those in more.
-	Open func(ctx context.Context, replace, more []source.Config) (p *crash.Processor, done func(), err error)
+	// Open returns a processor, and a function that closes it.
+	Open func(ctx context.Context, s Sources) (p *crash.Processor, done func(), err error)
+}
+
+// Sources are the places of symbols.
+type Sources struct {
+	Replace []source.Config // instead of those of the configuration; nil: those
+	More    []source.Config // before the others
+	Data    string          // data directory; empty: that of the configuration, or a temporary one if its sources are replaced
 }
 
 // A Tool runs a command line, the name of the program first, and returns the exit
@@ -41,7 +49,10 @@ type Tool func(ctx context.Context, e *Env, args []string) int
 // a folder and ".exe".
 func For(program string) Tool {
 	name := program[strings.LastIndexAny(program, `/\`)+1:]
-	if strings.TrimSuffix(strings.ToLower(name), ".exe") == "minidump_stackwalk" {
+	switch strings.TrimSuffix(strings.ToLower(name), ".exe") {
+	case "minidump-stackwalk":
+		return rustMinidump
+	case "minidump_stackwalk":
 		return breakpad
 	}
 	return nil
@@ -51,6 +62,7 @@ func For(program string) Tool {
 const (
 	exitDone   = 0
 	exitFailed = 1
+	exitUsage  = 2 // of minidump-stackwalk
 )
 
 // open opens a minidump, which needs the source until its report is written. The
@@ -61,7 +73,7 @@ func (e *Env) open(name string) (*crash.Dump, io.Closer, error) {
 		return nil, nil, err
 	}
 	d, _, err := crash.Open(src)
-	if err == nil && (d == nil || d.Minidump == nil) {
+	if err == nil && (d == nil || d.Minidump == nil) || err != nil && fault.KindOf(err) == fault.Unsupported {
 		err = minidump.ErrHeaderMismatch
 	}
 	if err != nil {
@@ -72,7 +84,7 @@ func (e *Env) open(name string) (*crash.Dump, io.Closer, error) {
 
 // walk calls write with the report on a dump. Without symbols in opt none are used: the
 // originals have no configuration, whose place an empty folder takes.
-func (e *Env) walk(ctx context.Context, d *crash.Dump, opt Options, write func(*crash.Report) error) error {
+func (e *Env) walk(ctx context.Context, d *crash.Dump, opt Options, write func(*Session, *crash.Report) error) error {
 	empty, err := os.MkdirTemp("", "symbolon-*")
 	if err != nil {
 		return err
@@ -84,7 +96,7 @@ func (e *Env) walk(ctx context.Context, d *crash.Dump, opt Options, write func(*
 		return err
 	}
 	defer s.Close()
-	return s.report(ctx, d, write)
+	return s.report(ctx, d, func(r *crash.Report) error { return write(s, r) })
 }
 
 // existing returns the files and folders that exist.
