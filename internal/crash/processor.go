@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -32,6 +33,7 @@ type Options struct {
 	OnlyRequesting bool           // only the stack of the requesting thread is walked
 	Explain        bool           // frames have their Why
 	Purpose        locate.Purpose // of the files with names: SymFirst or Debug
+	Frames         int            // most frames of a stack; 0: 4,096
 }
 
 // Process walks the stacks of d and looks up the functions of their frames. The
@@ -112,7 +114,7 @@ func (r *Report) walk(p *unwind.Process, i, most int) (count int) {
 	}()
 	defer fault.Recover("stack walk", &err)
 	defer object.RecoverFault(&err)()
-	for _, f := range p.Walk(t.Registers, unwind.Options{Explain: r.opt.Explain, Frames: min(most, maxDepth)}) {
+	for _, f := range p.Walk(t.Registers, unwind.Options{Explain: r.opt.Explain, Frames: min(most, cmp.Or(r.opt.Frames, maxDepth))}) {
 		m := r.modules.find(f.Lookup)
 		out := Frame{Addr: f.Lookup, Resume: f.PC, Trust: f.Trust, Registers: f.Registers, Module: m, Why: f.Why}
 		if m < 0 {
