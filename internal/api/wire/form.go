@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -29,6 +31,9 @@ func IsPart(name string) bool { return formParts[name] != nil }
 func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 	q := &Request{Scraping: defaultScraping()}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if err := checkSyntax(name, parts[name]); err != nil {
+			return nil, err
+		}
 		err := q.decode(bytes.NewReader(parts[name]), limits, func(d *decoder) { formParts[name](d, name) })
 		if refused := (*Refusal)(nil); errors.As(err, &refused) {
 			if !strings.HasPrefix(refused.Detail, name) {
@@ -42,6 +47,20 @@ func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 	}
 	q.Context, q.CallerFirst = true, false
 	return q, nil
+}
+
+// checkSyntax returns an error with the place where a part is not JSON.
+func checkSyntax(name string, part []byte) error {
+	var raw stdjson.RawMessage
+	err := stdjson.Unmarshal(part, &raw)
+	if err == nil {
+		return nil
+	}
+	place := int64(len(part))
+	if wrong := (*stdjson.SyntaxError)(nil); errors.As(err, &wrong) {
+		place = wrong.Offset
+	}
+	return Refuse(http.StatusBadRequest, fmt.Sprintf("%s: invalid JSON at byte %d: %s", name, place, err))
 }
 
 // maxRewrites limits the rules of a request.
@@ -60,7 +79,7 @@ var rewriteMembers = json.NewTable([]json.Member[*decoder]{
 		}
 		var err error
 		if d.rewrite.from, err = regexp.Compile(string(d.Text)); err != nil {
-			d.invalid(name, "a regular expression")
+			d.invalid(name, "a regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}},
 	{Name: "to", Required: true, Read: func(d *decoder, name string) {
