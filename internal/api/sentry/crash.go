@@ -59,6 +59,12 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 		d.refuseForm(w, r, err)
 		return
 	}
+	began := false
+	defer func() {
+		if !began {
+			f.Close()
+		}
+	}()
 	q := &request{scope: scope}
 	q.Request, err = wire.DecodeForm(f.parts, d.cfg.limits())
 	switch {
@@ -70,20 +76,18 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 	default:
 		err = k.read(d, q, f)
 	}
-	if err == nil && d.run(w, r, client, timeout, q) {
+	if err == nil {
+		began = d.run(w, r, client, timeout, q)
 		return
 	}
-	f.Close()
-	if err != nil && fault.KindOf(err) == fault.Malformed {
+	if fault.KindOf(err) == fault.Malformed {
 		api.WriteJSON(w, http.StatusOK, struct {
 			Status  string `json:"status"`
 			Message string `json:"message"`
 		}{"failed", failureText(err)})
 		return
 	}
-	if err != nil {
-		d.refuseForm(w, r, err)
-	}
+	d.refuseForm(w, r, err)
 }
 
 // refuseForm answers that a form cannot be used. Symbolicator describes these
@@ -127,7 +131,8 @@ func failureText(err error) string {
 }
 
 // addStacks adds the stack traces of a crash file to q.
-func (q *request) addStacks(ctx context.Context) error {
+func (q *request) addStacks(ctx context.Context) (err error) {
+	defer fault.Recover("", &err)
 	if q.walk == nil {
 		return nil
 	}
@@ -167,13 +172,14 @@ func (d *Door) readMinidump(q *request, f *form) error {
 		m.DebugFile = q.Rename(m.DebugFile)
 		q.first, q.firstName = lowest, m.DebugFile
 	}
+	q.walkCost = int64(len(dump.Threads)) * threadCost
 	q.walk = func(ctx context.Context) error {
 		defer f.Close()
 		p, err := d.deps.Crashes(q.search)
 		if err != nil {
 			return err
 		}
-		report, err := p.Walk(ctx, dump, crash.Options{Purpose: locate.Debug})
+		report, err := p.Walk(ctx, dump, crash.Options{Purpose: locate.Debug, Frames: maxStack})
 		if err != nil {
 			return err
 		}
@@ -202,6 +208,9 @@ func moduleOf(m *minidump.Module) wire.Module {
 // maxStack is the number of frames of a stack in the answer, as in Symbolicator.
 const maxStack = 256
 
+// threadCost estimates the memory for the stack of a thread until it is written.
+const threadCost = 16 << 10
+
 // addReport adds the stacks of a report. Modules without ids on no stack are removed:
 // Linux lists fonts and the like.
 func (q *request) addReport(r *crash.Report) {
@@ -210,6 +219,9 @@ func (q *request) addReport(r *crash.Report) {
 	for i, m := range q.Modules {
 		u := &r.Symbols[i].Unwind
 		if !u.Asked && !m.HasDebug && m.CodeID.IsZero() {
+			if i == q.first {
+				q.firstName = "" // no module is looked up by it
+			}
 			continue
 		}
 		if i == q.first {
@@ -245,7 +257,7 @@ func (q *request) addReport(r *crash.Report) {
 		for _, f := range own {
 			q.AddFrame(wire.Frame{Addr: f.Addr, Trust: wire.TrustPrewalked}, "", f.Function)
 		}
-		for k := range s.Frames[:min(len(s.Frames), maxStack)] {
+		for k := range s.Frames {
 			if len(own) > 0 {
 				break
 			}
@@ -276,8 +288,12 @@ func trustOf(t unwind.Trust) wire.Trust {
 	return wire.TrustScan
 }
 
-// macVersion matches the versions that Symbolicator divides.
-var macVersion = regexp.MustCompile(`^Mac OS X (\d+\.\d+\.\d+)(?: \(([0-9A-Fa-f]+)\))?$`)
+// osVersion matches the name of a system with its version and its build. Symbolicator
+// divides only those of macOS whose build is hexadecimal.
+var osVersion = regexp.MustCompile(`^(\D+) (\d+(?:\.\d+)*)(?: \((\w+)\))?$`)
+
+// newNames has the current names of Apple's systems.
+var newNames = map[string]string{"Mac OS X": "macOS", "OS X": "macOS", "iPhone OS": "iOS"}
 
 // readApple makes q the request for the stacks of an Apple crash report.
 func (d *Door) readApple(q *request, f *form) error {
@@ -302,8 +318,9 @@ func (d *Door) readApple(q *request, f *form) error {
 	if !report.Time.IsZero() {
 		q.crash.timestamp = report.Time.Unix()
 	}
-	if m := macVersion.FindStringSubmatch(q.crash.system.os); m != nil {
-		q.crash.system = system{os: "macOS", version: m[1], build: m[2], arch: q.crash.system.arch, device: q.crash.system.device}
+	if m := osVersion.FindStringSubmatch(q.crash.system.os); m != nil {
+		s := &q.crash.system
+		s.os, s.version, s.build = cmp.Or(newNames[m[1]], m[1]), m[2], m[3]
 	}
 	q.crash.reason.Text, q.crash.reason.OK = report.Metadata[applecrash.KeyException]
 	for _, text := range []string{report.Info, report.Metadata[applecrash.KeyExceptionMessage],

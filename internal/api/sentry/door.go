@@ -69,8 +69,9 @@ type request struct {
 	scope  string
 	search Search
 	renamed
-	crash *crashed                    // nil: the request is not a crash file
-	walk  func(context.Context) error // adds the stack traces; nil: they are there
+	crash    *crashed                    // nil: the request is not a crash file
+	walk     func(context.Context) error // adds the stack traces; nil: they are there
+	walkCost int64                       // bytes of memory
 }
 
 // renamed is the module whose debug file is looked up by another name.

@@ -28,10 +28,11 @@ type form struct {
 	parts map[string][]byte // the other parts
 }
 
-// Close removes the file.
+// Close removes the file. It may be called again.
 func (f *form) Close() {
 	if f.file != nil {
 		_ = f.file.Close()
+		f.file = nil
 	}
 }
 
@@ -94,9 +95,12 @@ func (d *Door) spool(f *form, from io.Reader) (err error) {
 	}
 	limit := int64(d.deps.MaxDump)
 	n, err := io.Copy(f.file, io.LimitReader(from, limit+1))
+	unread := (*api.BodyError)(nil)
 	switch {
-	case err != nil:
+	case errors.As(err, &unread), errors.Is(err, io.ErrUnexpectedEOF):
 		return partError(err)
+	case err != nil: // of the disk
+		return err
 	case n > limit:
 		metric.Refused.Add(1, "body")
 		return wire.Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("the limit of a dump is %s (crash.max_dump)", bin.Size(limit)))
@@ -104,14 +108,11 @@ func (d *Door) spool(f *form, from io.Reader) (err error) {
 	return nil
 }
 
-// partError returns the error of a body that ends early or is not a form.
+// partError returns the error of a body that cannot be read or is not a form.
 func partError(err error) error {
 	var unread *api.BodyError
 	if errors.As(err, &unread) {
 		return unread
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, multipart.ErrMessageTooLarge) {
-		return wire.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: it ends too early")
-	}
-	return err
+	return wire.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: "+err.Error())
 }

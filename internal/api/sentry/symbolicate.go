@@ -106,7 +106,7 @@ func (d *Door) run(w http.ResponseWriter, r *http.Request, client client, timeou
 		d.refuseSources(w, r, err)
 		return false
 	}
-	j := d.jobs.Begin(q.scope, q.Footprint()+cost)
+	j := d.jobs.Begin(q.scope, q.Footprint()+q.walkCost+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.busy(w, r, "maximum number of concurrent requests reached")

@@ -1,0 +1,483 @@
+package sentry_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http/httptest"
+	"net/textproto"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/sentry"
+	"symbolon/internal/cache"
+	"symbolon/internal/crash"
+	"symbolon/internal/fault"
+	"symbolon/internal/fixture"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/trial/rig"
+	"symbolon/internal/waittest"
+)
+
+// A crashDoor has a door for crash files, without sources.
+type crashDoor struct {
+	*api.Front
+	open    atomic.Int32 // temporary files
+	gate    chan struct{}
+	diskErr error
+	engine  sentry.Run
+}
+
+// newCrashDoor returns a door for dumps of at most 64 KiB. Stacks are walked when the
+// gate is open.
+func newCrashDoor(t *testing.T, cfg sentry.Config) *crashDoor {
+	t.Helper()
+	c := &crashDoor{gate: make(chan struct{}), engine: engine{}.run}
+	tables := rig.Open(t, rig.Options{}).Tables
+	processor := crash.New(crash.Deps{Engine: symbolicate.New(symbolicate.Config{}, tables, time.Now), Tables: tables})
+	c.Front, _ = door(t, cfg, sentry.Deps{
+		MaxDump: 64 << 10,
+		Spool: func() (cache.Spool, error) {
+			c.open.Add(1)
+			return &memorySpool{door: c}, nil
+		},
+		Crashes: func(sentry.Search) (*crash.Processor, error) {
+			<-c.gate
+			return processor, nil
+		},
+	}, func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+		return c.engine(ctx, req)
+	})
+	t.Cleanup(func() {
+		waittest.Until(t, "the end of all temporary files", func() bool { return c.open.Load() == 0 })
+	})
+	return c
+}
+
+// memorySpool is a temporary file in memory. Reads after Close fail.
+type memorySpool struct {
+	door   *crashDoor
+	data   []byte
+	closed bool
+}
+
+func (s *memorySpool) Size() int64 { return int64(len(s.data)) }
+
+func (s *memorySpool) ReadAt(b []byte, off int64) (int, error) {
+	if s.closed {
+		return 0, errors.New("read of a closed file")
+	}
+	return bytes.NewReader(s.data).ReadAt(b, off)
+}
+
+func (s *memorySpool) Write(b []byte) (int, error) {
+	if s.door.diskErr != nil {
+		return 0, s.door.diskErr
+	}
+	s.data = append(s.data, b...)
+	return len(b), nil
+}
+
+func (s *memorySpool) Close() error {
+	if s.closed {
+		return errors.New("closed twice")
+	}
+	s.closed = true
+	s.door.open.Add(-1)
+	return nil
+}
+
+// A part is a part of a form.
+type part struct{ name, value string }
+
+// formOf returns a form and its content type.
+func formOf(parts ...part) (kind, body string) {
+	var b strings.Builder
+	w := multipart.NewWriter(&b)
+	for _, p := range parts {
+		to, _ := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + p.name + `"; filename="x"`}})
+		_, _ = io.WriteString(to, p.value)
+	}
+	w.Close()
+	return w.FormDataContentType(), b.String()
+}
+
+// post sends a form and returns the answer.
+func (c *crashDoor) post(path string, parts ...part) *httptest.ResponseRecorder {
+	kind, body := formOf(parts...)
+	return doAs(c.Front, "POST", path, kind, body)
+}
+
+const file = "upload_file_minidump"
+
+// dump returns a dump of Linux on amd64 with two threads, the second of which crashed.
+// Change adds to it.
+func dump(change ...func(*fixture.Minidump)) string {
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux, Pack: "Linux 6.1.0 #1 SMP x86_64"}
+	d.System()
+	stack := make([]byte, 0x80)
+	binary.LittleEndian.PutUint64(stack[8:], 0x40002010)
+	d.Threads(
+		fixture.DumpThread{ID: 21, StackAddr: 0x70000000, Stack: stack, Context: d.Context(map[string]uint64{"rip": 0x40001000, "rsp": 0x70000000})},
+		fixture.DumpThread{ID: 22, StackAddr: 0x70001000, Stack: stack, Context: d.Context(map[string]uint64{"rip": 0x40003000, "rsp": 0x70001000})},
+	)
+	id := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
+	d.Modules(
+		fixture.DumpModule{Base: 0x60000000, Size: 0x1000, Name: "/usr/share/fonts/serif.ttf"},
+		fixture.DumpModule{Base: 0x50000000, Size: 0x1000, Name: "/usr/lib/libpress.so", Record: d.BuildID(id...)},
+		fixture.DumpModule{Base: 0x40000000, Size: 0x10000, Name: "/srv/orchard", Record: d.BuildID(id...)},
+	)
+	d.Exception(fixture.DumpCrash{Thread: 22, Code: 11, Flags: 1, Addr: 0x10})
+	for _, f := range change {
+		f(d)
+	}
+	return string(d.Bytes())
+}
+
+func TestDumpIsAnswered(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	got := c.post("/minidump", part{file, dump()}).Body.String()
+	for _, want := range []string{
+		`{"status":"completed","timestamp":1262805309,"system_info":{"os_name":"Linux","os_version":"`,
+		`"cpu_arch":"x86_64","device_model":""},"crashed":true,"crash_reason":"SIGSEGV / SEGV_MAPERR / 0x10","assertion":"","stacktraces":[`,
+		`{"thread_id":21,"is_requesting":false,"registers":{"r10":"0x0",`,
+		`{"thread_id":22,"is_requesting":true,"registers":{`,
+		`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x40003000","package":"/srv/orchard","trust":"context"}`,
+		`"modules":[{"debug_status":"unused","unwind_status":"unused",`,
+		`{"debug_status":"missing","unwind_status":"missing","features":{"has_debug_info":false,"has_unwind_info":false,"has_symbols":false,` +
+			`"has_sources":false},"arch":"unknown","type":"elf","code_id":"0102030405060708090a0b0c0d0e0f1011121314","code_file":"/srv/orchard",` +
+			`"debug_id":"04030201-0605-0807-090a-0b0c0d0e0f10","debug_file":"/srv/orchard","image_addr":"0x40000000","image_size":65536}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %s: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "serif.ttf") {
+		t.Errorf("a mapped file without ids is a module: %s", got)
+	}
+}
+
+func TestDumpMayBeTheBody(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	for _, kind := range []string{"application/octet-stream", "application/x-dmp"} {
+		if w := doAs(c.Front, "POST", "/minidump", kind, dump()); !strings.Contains(w.Body.String(), `"completed"`) {
+			t.Errorf("%s: %d %s", kind, w.Code, w.Body)
+		}
+	}
+}
+
+func TestFormsAreBounded(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	many := []part{{file, dump()}}
+	for len(many) < 65 {
+		many = append(many, part{"more", ""})
+	}
+	for _, x := range []struct {
+		name   string
+		parts  []part
+		status int
+		text   string
+	}{
+		{"as many parts as allowed", many[:64], 200, `"completed"`},
+		{"one part more", many, 400, "a form may have 64 parts"},
+		{"a large part", []part{{file, dump()}, {"options", strings.Repeat(" ", 1<<20)}, {"note", strings.Repeat(" ", 1<<20+1)}}, 413, "note: must be at most 1MiB"},
+		{"a large file", []part{{file, strings.Repeat("x", 64<<10+1)}}, 413, "the limit of a dump is 64KiB (crash.max_dump)"},
+		{"a file of the largest size", []part{{file, strings.Repeat("x", 64<<10)}}, 200, "Header mismatch"},
+		{"no file", nil, 400, "missing minidump"},
+		{"a form as the file", []part{{file, "--x\r\n"}}, 400, "minidump contains multipart form data"},
+		{"an empty file", []part{{file, ""}}, 200, `{"status":"failed","message":"Missing minidump header (empty minidump?)"}`},
+	} {
+		w := c.post("/minidump", x.parts...)
+		if w.Code != x.status || !strings.Contains(w.Body.String(), x.text) {
+			t.Errorf("%s: %d %s, want %d with %s", x.name, w.Code, w.Body, x.status, x.text)
+		}
+		if n := c.open.Load(); n != 0 {
+			t.Errorf("%s: %d temporary files are left", x.name, n)
+		}
+	}
+	if w := doAs(c.Front, "POST", "/minidump", "application/octet-stream", strings.Repeat("x", 64<<10+1)); w.Code != 413 {
+		t.Errorf("a large body: %d %s, want 413", w.Code, w.Body)
+	}
+}
+
+func TestBodiesThatAreNoFormAreRefused(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	kind, body := formOf(part{file, dump()})
+	for _, x := range []struct{ kind, body, text string }{
+		{"application/json", "{}", "multipart/form-data with a boundary"},
+		{"multipart/form-data", body, "multipart/form-data with a boundary"},
+		{"", body, "multipart/form-data with a boundary"},
+		{kind, body[:len(body)/2], "unexpected EOF"},
+		{kind, strings.Replace(body, "Content-Disposition:", "Content-Disposition", 1), "malformed MIME header"},
+	} {
+		w := doAs(c.Front, "POST", "/minidump", x.kind, x.body)
+		if w.Code != 400 || !strings.Contains(w.Body.String(), x.text) || !strings.Contains(w.Body.String(), `{"detail":"`) {
+			t.Errorf("%s: %d %s, want 400 with %s", x.kind, w.Code, w.Body, x.text)
+		}
+	}
+	c.diskErr = fault.New(fault.Internal, "", "the disk is broken")
+	if w := c.post("/minidump", part{file, dump()}); w.Code != 500 {
+		t.Errorf("a broken disk: %d %s, want 500", w.Code, w.Body)
+	}
+}
+
+func TestPartsOfAFormAreChecked(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{AllowRequestSources: true})
+	close(c.gate)
+	for _, x := range []struct{ name, value, want string }{
+		{"sources", `[{"id":`, "sources: invalid JSON at byte 7: unexpected end of JSON input"},
+		{"sources", `[]x`, "sources: invalid JSON at byte 3: invalid character 'x' after top-level value"},
+		{"sources", `{}`, "sources: must be an array"},
+		{"options", `[]`, "options: must be an object"},
+		{"scraping", `5`, "scraping: must be an object"},
+		{"platform", `native`, "platform: invalid JSON at byte 2: invalid character 'a' in literal null (expecting 'u')"},
+		{"rewrite_first_module", `[{"from":"(","to":""}]`, "rewrite_first_module: from: must be a regular expression: missing closing ): `(`"},
+		{"rewrite_first_module", `[{"from":""}]`, "rewrite_first_module: must be an object with to"},
+		{"rewrite_first_module", `[` + strings.Repeat(`{"from":"x","to":""},`, 100) + `{"from":"x","to":""}]`, "rewrite_first_module: a request may have 100 rules"},
+		{"future", `?`, ""},
+		{"platform", `"native"`, ""},
+		{"rewrite_first_module", `null`, ""},
+	} {
+		w := c.post("/minidump", part{file, dump()}, part{x.name, x.value})
+		if x.want == "" && w.Code != 200 {
+			t.Errorf("%s %.50s: %d %s, want 200", x.name, x.value, w.Code, w.Body)
+		}
+		if want := fmt.Sprintf(`{"detail":%q}`, x.want); x.want != "" && (w.Code != 400 || w.Body.String() != want) {
+			t.Errorf("%s %.50s: %d %s, want 400 %s", x.name, x.value, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestFirstModuleIsLookedUpByItsNewName(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	var names []string
+	c.engine = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, sentry.Lookups, error) {
+		for _, m := range req.Modules {
+			names = append(names, m.DebugFile)
+		}
+		return engine{}.run(ctx, req)
+	}
+	got := c.post("/minidump", part{file, dump()}, part{"rewrite_first_module", `[{"from":"nothing","to":"x"},{"from":"[^/]+$","to":"renamed"}]`}).Body.String()
+	if want := "/usr/lib/libpress.so /srv/renamed"; strings.Join(names, " ") != want {
+		t.Errorf("debug files %v, want %s", names, want)
+	}
+	if !strings.Contains(got, `"debug_file":"/srv/orchard"`) {
+		t.Errorf("the answer has another name than the dump: %s", got)
+	}
+}
+
+func TestStacksOfTheClientReplaceOurs(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	sent := dump(func(d *fixture.Minidump) {
+		symbol := "JIT:fold"
+		d.Stream(fixture.DumpClientStacks, uint32(1), uint32(1), uint32(2), uint32(len(symbol)), // header
+			uint32(22), uint32(0), uint32(2), uint32(0), // thread, padded
+			uint64(0x40003456), uint32(0), uint32(0), uint64(0x12345), uint32(0), uint32(len(symbol)), []byte(symbol))
+	})
+	got := c.post("/minidump", part{file, sent}).Body.String()
+	for _, want := range []string{
+		`"instruction_addr":"0x40001000","package":"/srv/orchard","trust":"context"`, // of the other thread
+		`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x40003456","package":"/srv/orchard","trust":"prewalked"},` +
+			`{"status":"unknown_image","original_index":1,"instruction_addr":"0x12345","function":"JIT:fold","trust":"prewalked"}]`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %s: %s", want, got)
+		}
+	}
+	if strings.Contains(got, `"instruction_addr":"0x40003000"`) {
+		t.Errorf("the stack of the dump is there as well: %s", got)
+	}
+}
+
+func TestStacksHave256Frames(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	sent := dump(func(d *fixture.Minidump) {
+		const n = 300
+		words := []any{uint32(1), uint32(1), uint32(n), uint32(0), uint32(22), uint32(0), uint32(n), uint32(0)}
+		for i := range n {
+			words = append(words, uint64(0x40000000+i), uint32(0), uint32(0))
+		}
+		d.Stream(fixture.DumpClientStacks, words...)
+	})
+	if got := strings.Count(c.post("/minidump", part{file, sent}).Body.String(), `"prewalked"`); got != 256 {
+		t.Errorf("%d frames, want 256", got)
+	}
+}
+
+func TestDumpIsAnsweredInLines(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	r := httptest.NewRequest("POST", "/minidump", strings.NewReader(dump()))
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("Accept", "application/x-ndjson")
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	var got []string
+	for line := range strings.Lines(w.Body.String()) {
+		got = append(got, line[:min(len(line), 34)])
+	}
+	want := []string{`{"type":"crash","crash":{"timestamp`, `{"type":"stacktrace","index":0,"sta`, `{"type":"stacktrace","index":1,"sta`,
+		`{"type":"module","index":0,"module`, `{"type":"module","index":1,"module`, `{"type":"status","status":"complet`}
+	for i := range want {
+		if i >= len(got) || got[i] != want[i][:34] {
+			t.Fatalf("lines %q, want %q", got, want)
+		}
+	}
+}
+
+func TestDumpIsKeptUntilItsStacksAreWalked(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	var pending ticket
+	decode(t, c.post("/minidump?timeout=0", part{file, dump()}), &pending)
+	if pending.Status != "pending" {
+		t.Fatalf("status %q, want pending", pending.Status)
+	}
+	if n := c.open.Load(); n != 1 {
+		t.Errorf("%d temporary files, want 1", n)
+	}
+	close(c.gate)
+	if w := do(c.Front, "GET", "/requests/"+pending.ID, ""); !strings.Contains(w.Body.String(), `"crash_reason"`) {
+		t.Errorf("the poll: %d %s", w.Code, w.Body)
+	}
+	if n := c.open.Load(); n != 0 {
+		t.Errorf("%d temporary files are left after the answer", n)
+	}
+}
+
+func TestWorkGoesOnWithoutItsClient(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	for _, accept := range []string{"application/json", "application/x-ndjson"} {
+		kind, body := formOf(part{file, dump()})
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "POST", "/minidump", strings.NewReader(body))
+		r.Header.Set("Content-Type", kind)
+		r.Header.Set("Accept", accept)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer func() { _ = recover() }() // the front breaks the connection
+			c.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		waittest.Until(t, "the dump", func() bool { return c.open.Load() == 1 })
+		leave()
+		c.gate <- struct{}{}
+		<-done
+		waittest.Until(t, "the end of the temporary file", func() bool { return c.open.Load() == 0 })
+	}
+}
+
+func TestRefusedRequestsLeaveNoDump(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{MaxConcurrentRequests: 1})
+	var pending ticket
+	decode(t, c.post("/minidump?timeout=0", part{file, dump()}), &pending)
+	for _, x := range []struct {
+		path   string
+		parts  []part
+		status int
+	}{
+		{"/minidump?timeout=soon", nil, 400},
+		{"/minidump", []part{{"sources", "[]"}}, 403},
+		{"/minidump", nil, 503},
+	} {
+		w := c.post(x.path, append(x.parts, part{file, dump()})...)
+		if w.Code != x.status {
+			t.Errorf("%s: %d %s, want %d", x.path, w.Code, w.Body, x.status)
+		}
+		if n := c.open.Load(); n != 1 {
+			t.Errorf("%s %d: %d temporary files, want that of the request that runs", x.path, x.status, n)
+		}
+	}
+	close(c.gate)
+	do(c.Front, "GET", "/requests/"+pending.ID, "")
+}
+
+const appleReport = `Incident Identifier: 8F1C2A60-0000-0000-0000-000000000000
+Hardware Model:      MacBookPro18,1
+Process:             orchard [77]
+Code Type:           X86-64 (Native)
+OS Version:          Mac OS X 10.15.7 (19H2)
+Date/Time:           2021-03-04 05:06:07.000 +0000
+Exception Type:  EXC_BAD_ACCESS (SIGSEGV)
+Exception Codes: KERN_INVALID_ADDRESS at 0x10
+Crashed Thread:  1
+
+Thread 0 name:  queue
+Thread 0:
+0   orchard                  0x0000000100001010 0x100000000 + 4112
+
+Thread 1 Crashed:
+0   orchard                  0x0000000100001020 0x100000000 + 4128
+1   libelsewhere.dylib       0x00000007f0001020 0x7f0000000 + 4128
+
+Binary Images:
+       0x100000000 -        0x10000ffff +orchard (1.0) <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /Applications/orchard
+`
+
+func TestAppleReportIsAnswered(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	got := c.post("/applecrashreport", part{"apple_crash_report", appleReport}).Body.String()
+	for _, want := range []string{
+		`{"status":"completed","timestamp":1614834367,"system_info":{"os_name":"macOS","os_version":"10.15.7","os_build":"19H2",` +
+			`"cpu_arch":"x86_64","device_model":"MacBookPro18,1"},"crashed":true,"crash_reason":"EXC_BAD_ACCESS (SIGSEGV)",` +
+			`"crash_details":"KERN_INVALID_ADDRESS at 0x10","stacktraces":[{"thread_id":0,"thread_name":"queue","is_requesting":false,` +
+			`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001010","package":"/Applications/orchard"}]},` +
+			`{"thread_id":1,"is_requesting":true,"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001020","package":"/Applications/orchard"},` +
+			`{"status":"unknown_image","original_index":1,"instruction_addr":"0x7f0001020","package":"libelsewhere.dylib"}]}],"modules":[`,
+		`"type":"macho","code_id":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","code_file":"/Applications/orchard","debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",` +
+			`"debug_file":"/Applications/orchard","image_addr":"0x100000000","image_size":65535}]}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %s: %s", want, got)
+		}
+	}
+	if n := c.open.Load(); n != 0 {
+		t.Errorf("%d temporary files are left", n)
+	}
+}
+
+// decode reads an answer.
+func decode(t *testing.T, w *httptest.ResponseRecorder, into any) {
+	t.Helper()
+	if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+		t.Fatalf("%d %s: %v", w.Code, w.Body, err)
+	}
+}
+
+func TestSystemOfAnAppleReportIsDivided(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	for text, want := range map[string]string{
+		"Mac OS X 10.15.7 (19H2)": "macOS|10.15.7|19H2",
+		"Mac OS X 10.5.8":         "macOS|10.5.8|",
+		"macOS 13.2 (22D49)":      "macOS|13.2|22D49",
+		"iPhone OS 16.1 (20B82)":  "iOS|16.1|20B82",
+		"Darwin":                  "Darwin||",
+	} {
+		var got struct {
+			System struct {
+				Name    string `json:"os_name"`
+				Version string `json:"os_version"`
+				Build   string `json:"os_build"`
+			} `json:"system_info"`
+		}
+		sent := strings.Replace(appleReport, "Mac OS X 10.15.7 (19H2)", text, 1)
+		decode(t, c.post("/applecrashreport", part{"apple_crash_report", sent}), &got)
+		if s := got.System; s.Name+"|"+s.Version+"|"+s.Build != want {
+			t.Errorf("%s: %v, want %s", text, s, want)
+		}
+	}
+}
