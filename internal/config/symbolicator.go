@@ -79,7 +79,8 @@ const (
 	noNeed    = "is not needed"
 	noStatsd  = "is not served: metrics are at /metrics, for Prometheus"
 	noSentry  = "is not served: errors are in the log"
-	laterOn   = "has no counterpart: crash reports are not read yet"
+	fixed     = "has no counterpart: a stack has at most 256 frames"
+	forgotten = "is not needed: crash files are not kept"
 	inMemory  = "has no counterpart: memory is bounded by the key memory"
 	renewed   = "is not needed: tables of other versions are never read, and made again one at a time"
 	tableless = "has no counterpart: a table does not fail by itself, what is remembered is remembered of the file"
@@ -108,8 +109,8 @@ var symbolicator = map[string]mapping{
 	"max_download_timeout":                        lasting("network.max_download_timeout"),
 	"max_download_size":                           to("network.max_download_size"),
 	"symbolicate_body_max_bytes":                  to("sentry.max_body"),
-	"crash_file_body_max_bytes":                   none(laterOn),
-	"max_unwind_chain_len":                        none(laterOn),
+	"crash_file_body_max_bytes":                   to("crash.max_dump"),
+	"max_unwind_chain_len":                        none(fixed),
 	"deny_list_enabled":                           off("network.deny_list_threshold", "-1"),
 	"deny_list_time_window":                       lasting("network.deny_list_time_window"),
 	"deny_list_bucket_size":                       none(noNeed),
@@ -132,7 +133,7 @@ var symbolicator = map[string]mapping{
 	"caches.derived.retry_malformed_after":        none(tableless),
 	"caches.derived.max_lazy_recomputations":      none(renewed),
 	"caches.index":                                without("has no counterpart: an index is read again after a day"),
-	"caches.diagnostics":                          without(laterOn),
+	"caches.diagnostics":                          without(forgotten),
 	"caches.in_memory.sentry_index_ttl":           remembered("network.sentry_index_ttl"),
 	"caches.in_memory.sentry_index_capacity":      none(inMemory),
 	"caches.in_memory.gcs_token_capacity":         none(inMemory),

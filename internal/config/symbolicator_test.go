@@ -44,6 +44,7 @@ max_download_size: 40000
 deny_list_enabled: false
 deny_list_never_block_hosts: [proxy.test, "other.test:8080"]
 symbolicate_body_max_bytes: 10240
+crash_file_body_max_bytes: 20480
 caches:
   downloaded: {max_unused_for: 2 days, retry_misses_after: 5min, retry_misses_after_public: null}
   derived: {max_unused_for: 1w, retry_misses_after: 1h, retry_misses_after_public: 1h, retry_malformed_after: null, max_lazy_recomputations: 20}
@@ -80,6 +81,7 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 		"always asked":         len(c.Network.DenyListNeverBlock) == 2 && c.Network.DenyListNeverBlock[1] == "other.test:8080",
 		"lists":                c.Network.SentryIndexTTL == 5*time.Minute,
 		"body":                 c.Sentry.MaxBody == 10240,
+		"crash files":          c.Crash.MaxDump == 20480,
 		"objects":              c.Cache.Disk.ObjectsIdle == 48*time.Hour,
 		"tables":               c.Cache.Disk.SymcacheIdle == 7*24*time.Hour && c.Cache.Disk.MetaIdle == 7*24*time.Hour,
 		"misses":               c.Cache.Lifetimes.NotFound == 5*time.Minute && c.Cache.Lifetimes.Denied == 5*time.Minute,
