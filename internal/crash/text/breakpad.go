@@ -234,7 +234,7 @@ func (p *printer) breakpadStack(i int) {
 
 // breakpadColumns returns the registers that Breakpad prints, and their digits.
 func (p *printer) breakpadColumns() (list []column, digits int) {
-	cpu, names, digits := p.System.CPU, "", p.System.Digits()
+	cpu, names, digits := p.System.CPU, "", p.registerDigits()
 	switch cpu.Name {
 	case "ppc", "ppc64":
 		names = "srr0 r1"
@@ -242,8 +242,6 @@ func (p *printer) breakpadColumns() (list []column, digits int) {
 		names, digits = "g_r14=sp g_r30=fp pc", 8
 	case "x86":
 		names = "eip esp ebp ebx esi edi eax ecx edx eflags=efl"
-	case "mips":
-		digits = 16
 	}
 	for _, n := range strings.Fields(names) {
 		n, shown, _ := strings.Cut(n, "=")

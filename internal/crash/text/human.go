@@ -255,7 +255,7 @@ func (p *printer) stack(i int) {
 		n++
 		p.place(f)
 		p.printf("\n")
-		p.registers(f, all, 6, p.System.Digits())
+		p.registers(f, all, 6, p.registerDigits())
 		p.printf("    Found by: %s\n", found(f.Trust))
 		for _, why := range f.Why {
 			p.printf("        %s\n", why)

@@ -79,6 +79,15 @@ func (p *printer) columns() (list []column) {
 	return list
 }
 
+// registerDigits is the number of digits of a register. Dumps of MIPS have 64 bits of
+// each, those of 32-bit systems too.
+func (p *printer) registerDigits() int {
+	if p.System.CPUName == "mips" {
+		return 16
+	}
+	return p.System.Digits()
+}
+
 // registers prints the known registers of a frame in lines of at most 80 characters.
 func (p *printer) registers(f *crash.Frame, list []column, width, digits int) {
 	used := 0
