@@ -52,3 +52,24 @@ func TestNamesOfCodeViewInObjectsHaveTheirScopes(t *testing.T) {
 		t.Errorf("a function of C: got %s", got)
 	}
 }
+
+// Sections of an object begin at 0, so a function and a variable may be equal but for
+// their places in the table.
+func TestSymbolLLVMChoosesIsTheLastOfEqualOnes(t *testing.T) {
+	const source = `.text
+.globl f
+.type f,@function
+f: nop
+.size f, 1
+.data
+.type d,@object
+d: .byte 0
+.size d, 1
+`
+	object := compile(t, "tie.s", source, "x86_64-linux-gnu")
+	for _, query := range []string{"0x0", "DATA 0x0"} {
+		if got, _, _ := strings.Cut(output(t, "llvm-symbolizer", "-e", object, query), "\n"); got != "f" {
+			t.Errorf("%s: got %s, want f", query, got)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func sorted(each func(func(elf.Symbol) bool)) (all []elf.Symbol) {
 		return true
 	})
 	slices.SortStableFunc(all, func(a, b elf.Symbol) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size))
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Index, b.Index))
 	})
 	return all
 }
