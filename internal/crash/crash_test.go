@@ -2,8 +2,10 @@ package crash_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,8 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"symbolon/internal/bin"
 	"symbolon/internal/crash"
+	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
@@ -441,6 +446,38 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		if _, _, err := crash.Open(bin.Bytes([]byte(text))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.9q: got %v, want %s", text, err, want)
 		}
+	}
+}
+
+func TestCompressedFile(t *testing.T) {
+	want := crashed(newDump(press)).Bytes()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := w.EncodeAll(want, nil)
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, file := range [][]byte{want, packed} {
+		src, done, err := crash.Decompress(t.Context(), bin.Bytes(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := bin.Read(src, 0, int(src.Size()))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+		}
+		done()
+	}
+	if _, _, err := crash.Decompress(t.Context(), bin.Bytes(packed[:len(packed)-9])); fault.KindOf(err) != fault.Malformed {
+		t.Errorf("a truncated file: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := crash.Decompress(ctx, bin.Bytes(packed)); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
 	}
 }
 

@@ -81,7 +81,12 @@ func (s *Session) Print(ctx context.Context, w io.Writer, name string) error {
 		return err
 	}
 	defer src.Close()
-	d, apple, err := crash.Open(src)
+	file, done, err := crash.Decompress(ctx, src)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer done()
+	d, apple, err := crash.Open(file)
 	switch {
 	case err != nil:
 	case apple != nil:
