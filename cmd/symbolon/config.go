@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"symbolon/internal/answer"
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
@@ -153,12 +154,12 @@ func (f *configFlags) uncached(ctx context.Context, e *env) (operator, error) {
 	if len(f.sources) == 0 || f.data != "" {
 		return f.operator(ctx, e)
 	}
-	return f.local(ctx, e)
+	return f.local(e)
 }
 
 // local returns a node in this process that also asks more sources: with an empty cache
-// if sources are named, or if a server uses the data directory.
-func (f *configFlags) local(ctx context.Context, e *env, more ...source.Config) (*temporary, error) {
+// if sources are named, or if a server or another command uses the data directory.
+func (f *configFlags) local(e *env, more ...source.Config) (*temporary, error) {
 	cfg, log, err := f.load(e)
 	if err != nil {
 		return nil, err
@@ -167,15 +168,10 @@ func (f *configFlags) local(ctx context.Context, e *env, more ...source.Config) 
 	if len(more) > 0 || len(f.folders)+len(f.sources) > 0 && f.data == "" {
 		return openTemporary(cfg, log)
 	}
-	data, err := node.DataDir(cfg.Data)
-	if err != nil {
-		return nil, err
-	}
-	if r := node.Dial(ctx, data); r != nil {
-		r.Close()
+	n, err := openNode(cfg, nil, log)
+	if errors.Is(err, disk.ErrInUse) {
 		return openTemporary(cfg, log)
 	}
-	n, err := openNode(cfg, nil, log)
 	return &temporary{Node: n}, err
 }
 

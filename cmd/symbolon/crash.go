@@ -74,10 +74,10 @@ func processCrashes(ctx context.Context, e *env, conf configFlags, opt stackwalk
 func (e *env) stackwalk(conf configFlags) *stackwalk.Env {
 	return &stackwalk.Env{
 		Env: *e.tool(), IsTerminal: e.tty,
-		Open: func(ctx context.Context, s stackwalk.Sources) (*crash.Processor, func(), error) {
+		Open: func(_ context.Context, s stackwalk.Sources) (*crash.Processor, func(), error) {
 			f := conf
 			f.folders, f.data = s.Replace, cmp.Or(s.Data, f.data)
-			n, err := f.local(ctx, e, s.More...)
+			n, err := f.local(e, s.More...)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"os"
+	"strings"
+	"testing"
+	"time"
 
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/fixture"
 )
 
@@ -51,4 +57,19 @@ func writeDumps(dir string) error {
 		os.WriteFile(dir+"/linux.dmp", linux.Bytes(), 0o600), os.WriteFile(dir+"/windows.dmp", windows.Bytes(), 0o600),
 		os.WriteFile(dir+"/mac.dmp", mac.Bytes(), 0o600), os.WriteFile(dir+"/cut.dmp", linux.Bytes()[:20], 0o600),
 	)
+}
+
+func TestCrashWhileTheDataDirectoryIsInUse(t *testing.T) {
+	dir := t.TempDir()
+	store, err := disk.Open(disk.Config{}, dir+"/data", time.Now, slog.New(slog.DiscardHandler))
+	if err = errors.Join(err, writeDumps(dir)); err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var out, errs bytes.Buffer
+	line := []string{"crash", "--data", dir + "/data", dir + "/linux.dmp"}
+	code := run(t.Context(), line, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+	if code != exitDone || !strings.Contains(out.String(), "Crash reason:") {
+		t.Errorf("exit %d: %s", code, &errs)
+	}
 }

@@ -17,7 +17,8 @@ const (
 	minLong   = 1 << 20 // bytes up to which the index is not shortened
 )
 
-var errInUse = errors.New("the index is locked")
+// ErrInUse is the cause of the error of Open for a directory that another process has open.
+var ErrInUse = errors.New("is in use by another symbolon")
 
 // ledger is index.db, which grows by the records of changed entries. One
 // goroutine at a time uses it.
@@ -29,7 +30,7 @@ type ledger struct {
 }
 
 // openLedger opens or creates the index and locks it until it is closed. It
-// returns errInUse if another process has it open.
+// returns ErrInUse if another process has it open.
 func openLedger(path string) (*ledger, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -44,7 +45,7 @@ func openLedger(path string) (*ledger, error) {
 			time.Sleep(lockRetry)
 			continue
 		case err == nil:
-			err = errInUse
+			err = ErrInUse
 		}
 		return nil, errors.Join(err, f.Close())
 	}

@@ -76,9 +76,9 @@ func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Stor
 		return nil, fault.New(fault.Internal, place, "create the data directory: %w", err)
 	}
 	var err error
-	if s.ledger, err = openLedger(s.index()); errors.Is(err, errInUse) {
+	if s.ledger, err = openLedger(s.index()); errors.Is(err, ErrInUse) {
 		return nil, fault.New(fault.Internal, place,
-			"data directory %s is in use by another symbolon (lock on %s); stop it or choose another --data", dir, s.index())
+			"data directory %s %w (lock on %s); stop it or choose another --data", dir, ErrInUse, s.index())
 	} else if err != nil {
 		return nil, fault.New(fault.Internal, place, "open the index: %w", err)
 	}
