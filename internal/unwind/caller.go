@@ -106,9 +106,8 @@ func (w *walker) stripAll(r *rule.Registers) {
 	}
 }
 
-// leaf finds the caller of a function that has no frame: at its start, in its
-// prologue, without calls, or at an address that is not code because a wrong
-// pointer was called.
+// leaf finds the caller of a function that has no frame, or of an address that is
+// not code because a wrong pointer was called.
 func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 	if !f.isExact {
 		return c, false
@@ -121,10 +120,7 @@ func (w *walker) leaf(f *Frame) (c caller, ok bool) {
 		}
 		pc, _ := c.regs.Get(w.CPU.PC)
 		start, _, named := w.function(f.Lookup)
-		// In Windows, a function without unwind information in a module that has
-		// some does not change the stack.
-		isLeaf := w.IsWindows && w.CPU.Word == 8 && f.Module != nil && f.Module.hasRules() && len(w.row(f.PC)) == 0
-		if w.refuseCode(f.PC) == "" && !isLeaf && !(named && start == f.PC) && w.matches(pc, f.Lookup) != matchYes {
+		if w.refuseCode(f.PC) == "" && !(named && start == f.PC) && w.matches(pc, f.Lookup) != matchYes {
 			return c, false
 		}
 		c.regs.Known &= w.CPU.Saved | 1<<w.CPU.PC
@@ -164,15 +160,10 @@ func (w *walker) isLinked(f *Frame, lr uint64) bool {
 // framePointer finds the caller of f by the chain of frame pointers: each points
 // to the next one, which the return address follows.
 func (w *walker) framePointer(f *Frame) (c caller, ok bool) {
-	const technique = "frame pointer"
 	fp, known := f.Registers.Get(w.fpRegister())
-	if !known {
-		return c, false
-	}
 	sp, _ := f.Registers.Get(w.CPU.SP)
-	word := uint64(w.CPU.Word)
-	if fp < sp || fp%word != 0 || !w.sameStack(sp, fp) {
-		w.note(technique, fp, "not on the stack")
+	if !known || fp < sp || fp%uint64(w.CPU.Word) != 0 || !w.sameStack(sp, fp) {
+		w.note("frame pointer", fp, "not on the stack")
 		return c, false
 	}
 	// In Windows the frame pointer may be up to 240 bytes inside of the frame.
@@ -243,6 +234,25 @@ func (w *walker) fpRegister() rule.Reg {
 		return r
 	}
 	return w.CPU.FP
+}
+
+// endsChain returns the frame pointer of f, and whether the chain ends there: it
+// is null, or the next link is and has no return address.
+func (w *walker) endsChain(f *Frame) (fp uint64, isEnd bool) {
+	fp, known := f.Registers.Get(w.fpRegister())
+	if !known || f.isExact || fp == 0 {
+		return fp, known && !f.isExact
+	}
+	next, _ := w.word(fp)
+	pc, ok := w.word(fp + uint64(w.CPU.Word))
+	return fp, ok && pc < lowest && (next == 0 || pc == 0)
+}
+
+// isChained reports whether f was found by the frame pointer of the frame before.
+func (w *walker) isChained(f *Frame) bool {
+	sp, _ := f.Registers.Get(w.CPU.SP)
+	fp, known := w.frames[max(len(w.frames)-2, 0)].Registers.Get(w.fpRegister())
+	return known && f.Trust == FramePointer && sp == fp+2*uint64(w.CPU.Word)
 }
 
 // keepsChain reports whether all code keeps the chain of frame pointers.

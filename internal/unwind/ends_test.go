@@ -78,6 +78,17 @@ func TestNullFramePointerEndsTheStack(t *testing.T) {
 		expect(t, "40001010 context, 40002010 cfi")
 }
 
+func TestEndOfTheChainOfFramePointersEndsTheStack(t *testing.T) {
+	// The last link has no return address, as that of thread_start on macOS.
+	scene{arch: ident.ArchX86_64, system: "apple", regs: "rip=40001010 rsp=80000000 rbp=80000010", first: named,
+		stack: at(16, 2, slot64(6), 3, 0x40002010, 6, 0, 7, 0, 10, 0x40003010)}.
+		expect(t, "40001010 context, 40002010 frame_pointer")
+	// The frame that the chain led to has a null frame pointer.
+	scene{arch: ident.ArchX86, system: "windows", regs: "eip=40001010 esp=80000000 ebp=80000008", first: named,
+		stack: at(16, 2, slot32(4), 3, 0x40001020, 4, 0, 5, 0x40002010, 8, 0x40003010)}.
+		expect(t, "40001010 context, 40001020 frame_pointer, 40002010 frame_pointer")
+}
+
 func TestCodeThatWasEnteredByAReturnEndsTheStack(t *testing.T) {
 	rules := "STACK CFI INIT 1000 100 " + frame16 + "STACK CFI INIT 5000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	s := scene{arch: ident.ArchX86_64, regs: "rip=40001010 rsp=80000000", first: "FUNC 1000 100 0 one\nFUNC 3000 100 0 three\n" + rules,

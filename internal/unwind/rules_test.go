@@ -145,15 +145,6 @@ func TestParametersOfTheFrameBelowAreCounted(t *testing.T) {
 		expect(t, "40001010 context, 40002010 cfi, 40003010 cfi, 40001020 cfi")
 }
 
-func TestFunctionOfWindowsWithoutUnwindInformationHasNoFrame(t *testing.T) {
-	rules := "STACK CFI INIT 5000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"
-	s := scene{arch: ident.ArchX86_64, system: "windows", regs: "rip=40001010 rsp=80000000 rbp=80000020", first: named + rules,
-		stack: at(16, 0, 0x40002010, 4, slot64(8), 5, 0x40003010)}
-	s.expect(t, "40001010 context, 40002010 frame_pointer, 40003010 frame_pointer")
-	s.system = ""
-	s.expect(t, "40001010 context, 40003010 frame_pointer")
-}
-
 func TestReturnAddressThatASystemCallLeavesIsSkipped(t *testing.T) {
 	rules := "STACK WIN 0 1000 100 0 0 0 0 4 0 0 0\n"
 	scene{arch: ident.ArchX86, system: "windows", regs: "eip=40001010 esp=80000000 ebp=0", first: named + rules,

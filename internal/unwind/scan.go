@@ -6,32 +6,19 @@ import (
 	"symbolon/internal/unwind/rule"
 )
 
-// Words that a scan reads: after a frame that is certain, and after a guess.
+// Limits of scans.
 const (
-	wideScan   = 160
-	narrowScan = 40
-)
+	wideScan   = 160  // words that are read after a frame that is certain
+	narrowScan = 40   // after a guess
+	farScan    = 2048 // words in which unwind information confirms a return address
+	confirmed  = 3    // frames that it must find for that, one from the other
+	maxConfirm = 8    // the most that are tried
 
-// maxWork bounds the words that the scans of a walk read. One that is a return
-// address, which is confirmed, counts as many.
-const (
-	maxWork       = 256 << 10
-	candidateWork = 32
-)
+	maxWork       = 256 << 10 // words that a walk reads
+	candidateWork = 32        // words that one counts as which may be a return address
 
-// maxSaved is the most bytes from a saved frame pointer to the frame it points
-// to.
-const maxSaved = 128 << 10
-
-// farScan is the number of words in which a scan finds return addresses that
-// their unwind information confirms.
-const farScan = 2048
-
-// Frames that unwind information must find, one from the other, to confirm a
-// return address; and the most that are tried.
-const (
-	confirmed  = 3
-	maxConfirm = 8
+	// The most bytes from a saved frame pointer to the frame it points to.
+	maxSaved = 128 << 10
 )
 
 // scan finds the caller of f among the words from an address of the stack on:
@@ -44,12 +31,12 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 	if f.Trust <= CFI {
 		words = wideScan
 	}
-	if fp, known := f.Registers.Get(w.fpRegister()); known && fp == 0 && !f.isExact {
+	if fp, isEnd := w.endsChain(f); isEnd {
 		switch {
-		case w.IsApple || w.CPU.LR == rule.None && f.Trust == CFI && f.Module != nil && f.Module.hasRules():
-			w.note(technique, fp, "null frame pointer of an outermost function")
+		case w.IsApple || fp == 0 && w.CPU.LR == rule.None && f.Trust == CFI && f.Module != nil && f.Module.hasRules():
+			w.note(technique, fp, "the chain of frame pointers ends at an outermost function")
 			return c, false
-		case w.keepsChain():
+		case w.keepsChain() || w.IsWindows && w.isChained(f):
 			words = 0 // only what is certain
 		}
 	}

@@ -8,9 +8,6 @@ type Options struct {
 	Explain bool // fill Frame.Why
 }
 
-// maxFrames is the default of Options.Frames.
-const maxFrames = 4096
-
 // Walk returns the frames of a thread with the given registers, innermost first:
 // at least one, if the program counter is known.
 func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
@@ -19,7 +16,7 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 		return nil
 	}
 	if opt.Frames == 0 {
-		opt.Frames = maxFrames
+		opt.Frames = 4096
 	}
 	w := &walker{Process: p, explain: opt.Explain, frames: make([]Frame, 0, 16)}
 	regs.Set(p.CPU.PC, w.strip(pc))
