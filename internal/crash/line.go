@@ -2,9 +2,11 @@ package crash
 
 import "symbolon/internal/sym"
 
-// maxLine is the number of bytes in which LineStart looks for the start of a line.
-// Few lines have as many as 300.
-const maxLine = 4 << 10
+// Bounds of LineStart, which looks up one address after the other.
+const (
+	maxLine  = 4 << 10 // bytes of a line; few have as many as 300
+	maxSteps = 1 << 18 // lookups for a report; 5,000 frames need about 100,000
+)
 
 // LineStart returns the address of the first instruction of the line that f executes,
 // in the function that contains it or, with innermost, in the innermost inlined call.
@@ -16,7 +18,8 @@ func (r *Report) LineStart(f *Frame, innermost bool) (addr uint64, ok bool) {
 	names, base := r.modules.opened[f.Module].names, r.Modules[f.Module].Base
 	var here, before [8]sym.Frame
 	frames := names.Lookup(here[:0], f.Addr-base)
-	for addr = f.Addr; f.Addr-addr < maxLine; addr-- {
+	for addr = f.Addr; f.Addr-addr < maxLine && r.steps < maxSteps; addr-- {
+		r.steps++
 		if addr <= base || !isSameLine(frames, names.Lookup(before[:0], addr-1-base), innermost) {
 			return addr, true
 		}

@@ -18,6 +18,7 @@ type Report struct {
 
 	opt     Options
 	modules *modules
+	steps   int // lookups of LineStart
 }
 
 // Release releases the files of modules. It must be called once.
