@@ -62,7 +62,7 @@ func (p *Processor) Walk(ctx context.Context, d *Dump, opt Options) (*Report, er
 		wg.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(d.Threads) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				if !opt.OnlyRequesting || int(i) == d.Requesting {
-					frames.Add(int64(r.walk(process, int(i), maxFrames-int(frames.Load()))))
+					frames.Add(int64(r.walk(process, int(i), MaxFrames-int(frames.Load()))))
 				}
 			}
 		})
@@ -92,9 +92,9 @@ func (r *Report) process() *unwind.Process {
 	return p
 }
 
-// maxFrames limits the frames of a report, which take 1 KB each with their JSON. The
+// MaxFrames limits the frames of a report, which take 1 KB each with their JSON. The
 // threads of a small file may share one long stack.
-const maxFrames = 1 << 17
+const MaxFrames = 1 << 17
 
 // walk fills the stack of a thread, of at most some frames, and returns their number.
 func (r *Report) walk(p *unwind.Process, i, most int) (count int) {

@@ -235,42 +235,70 @@ func (q *request) addReport(r *crash.Report) {
 	for _, s := range r.Minidump.Client {
 		client[s.ThreadID] = s.Frames[:min(len(s.Frames), maxStack)]
 	}
+	left := maxClientText
 	for i := range r.Stacks {
-		t, s := &r.Threads[i], &r.Stacks[i]
-		own := client[t.ID]
-		if len(s.Frames) == 0 && len(own) == 0 {
+		t := &r.Threads[i]
+		from := len(q.Frames)
+		if own := client[t.ID]; len(own) > 0 && from+len(own) <= crash.MaxFrames {
+			left = q.addClientFrames(own, left)
+		} else {
+			q.addFrames(r.Stacks[i].Frames)
+		}
+		if len(q.Frames) == from {
 			continue
 		}
-		st := wire.Stack{ThreadID: uint64(t.ID), HasID: true, ThreadName: wire.Optional{Text: t.Name, OK: t.IsNamed}}
+		st := wire.Stack{ThreadID: uint64(t.ID), HasID: true, ThreadName: wire.Optional{Text: t.Name, OK: t.IsNamed}, End: len(q.Frames)}
 		switch {
 		case i == r.Requesting:
 			st.Requesting = wire.Yes
 		case r.Requesting >= 0:
 			st.Requesting = wire.No
 		}
-		for reg := range rule.Reg(r.System.CPU.Count()) {
-			if v, ok := t.Registers.Get(reg); ok {
-				st.Registers = append(st.Registers, wire.Register{Name: r.System.CPU.RegName(reg), Value: v})
-			}
-		}
-		slices.SortFunc(st.Registers, func(a, b wire.Register) int { return cmp.Compare(a.Name, b.Name) })
-		for _, f := range own {
-			q.AddFrame(wire.Frame{Addr: f.Addr, Trust: wire.TrustPrewalked}, "", f.Function)
-		}
-		for k := range s.Frames {
-			if len(own) > 0 {
-				break
-			}
-			f := &s.Frames[k]
-			out := wire.Frame{Addr: f.Resume, Trust: trustOf(f.Trust)}
-			if k > 0 && f.Addr == f.Resume { // interrupted by a signal
-				out.Adjust = wire.No
-			}
-			q.Frames = append(q.Frames, out)
-		}
-		st.End = len(q.Frames)
+		st.Registers = registersOf(r.System.CPU, &t.Registers)
 		q.Stacks = append(q.Stacks, st)
 	}
+}
+
+// maxClientText limits the names of functions in stacks of Sentry's client, which may
+// share their frames.
+const maxClientText = 64 << 20
+
+// addClientFrames adds the frames of a stack of Sentry's client. It returns how many
+// bytes of names may still be added.
+func (q *request) addClientFrames(frames []minidump.ClientFrame, text int) (left int) {
+	for _, f := range frames {
+		if text -= len(f.Function); text < 0 {
+			f.Function = ""
+		}
+		q.AddFrame(wire.Frame{Addr: f.Addr, Trust: wire.TrustPrewalked}, "", f.Function)
+	}
+	return text
+}
+
+// addFrames adds the frames of a stack.
+func (q *request) addFrames(frames []crash.Frame) {
+	for i := range frames {
+		f := &frames[i]
+		out := wire.Frame{Addr: f.Resume, Trust: trustOf(f.Trust)}
+		if i > 0 && f.Addr == f.Resume { // interrupted by a signal
+			out.Adjust = wire.No
+		}
+		q.Frames = append(q.Frames, out)
+	}
+}
+
+// registersOf returns the known registers of a thread by name. cpu may be nil.
+func registersOf(cpu *rule.CPU, values *rule.Registers) (list []wire.Register) {
+	if cpu == nil {
+		return nil
+	}
+	for r := range rule.Reg(cpu.Count()) {
+		if v, ok := values.Get(r); ok {
+			list = append(list, wire.Register{Name: cpu.RegName(r), Value: v})
+		}
+	}
+	slices.SortFunc(list, func(a, b wire.Register) int { return cmp.Compare(a.Name, b.Name) })
+	return list
 }
 
 // trustOf returns the trust of the protocol.

@@ -303,6 +303,48 @@ func TestStacksOfTheClientReplaceOurs(t *testing.T) {
 	}
 }
 
+func TestStacksOfTheClientNeedNoCPU(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: 0x7777, OS: fixture.DumpLinux}
+	d.System()
+	d.Threads(fixture.DumpThread{ID: 22}, fixture.DumpThread{ID: 23})
+	d.Stream(fixture.DumpClientStacks, uint32(1), uint32(1), uint32(1), uint32(0), uint32(22), uint32(0), uint32(1), uint32(0),
+		uint64(0x40003456), uint32(0), uint32(0))
+	got := c.post("/minidump", part{file, string(d.Bytes())}).Body.String()
+	want := `"stacktraces":[{"thread_id":22,"frames":[{"status":"unknown_image","original_index":0,"instruction_addr":"0x40003456","trust":"prewalked"}]}]`
+	if !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestStacksOfTheClientAreBounded(t *testing.T) {
+	// All threads share frames with a long name.
+	const threads, frames, name = 600, 256, 4 << 10
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
+	d.System()
+	var list []fixture.DumpThread
+	words := []any{uint32(1), uint32(threads), uint32(frames), uint32(name)}
+	for i := range uint32(threads) {
+		list = append(list, fixture.DumpThread{ID: i})
+		words = append(words, i, uint32(0), uint32(frames))
+	}
+	d.Threads(list...)
+	for range frames {
+		words = append(words, uint64(0x40003456), uint32(0), uint32(name))
+	}
+	d.Stream(fixture.DumpClientStacks, append(words, []byte(strings.Repeat("x", name)))...)
+	got := c.post("/minidump", part{file, string(d.Bytes())}).Body
+	if n, want := bytes.Count(got.Bytes(), []byte(`"prewalked"`)), crash.MaxFrames; n != want {
+		t.Errorf("%d frames, want %d", n, want)
+	}
+	if most := 64<<20 + crash.MaxFrames*150; got.Len() > most {
+		t.Errorf("%d bytes, want at most %d", got.Len(), most)
+	}
+}
+
 func TestStacksHave256Frames(t *testing.T) {
 	c := newCrashDoor(t, sentry.Config{})
 	close(c.gate)
