@@ -1,6 +1,10 @@
 package unwind
 
-import "symbolon/internal/unwind/rule"
+import (
+	"sync/atomic"
+
+	"symbolon/internal/unwind/rule"
+)
 
 // A Trust is the technique by which a frame was found.
 type Trust uint8
@@ -68,6 +72,8 @@ type Process struct {
 	// Top is the end of the highest module or memory. Bits above it are pointer
 	// authentication on CPUs that have it.
 	Top uint64
+
+	scanned atomic.Int64 // words that scans of all walks have read
 }
 
 // A Frame is an activation of a function.

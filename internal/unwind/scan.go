@@ -15,6 +15,7 @@ const (
 	maxConfirm = 8    // the most that are tried
 
 	maxWork       = 256 << 10 // words that a walk reads
+	maxScanned    = 16 << 20  // words that all walks of a process read, which take two seconds
 	candidateWork = 32        // words that one counts as which may be a return address
 
 	// The most bytes from a saved frame pointer to the frame it points to.
@@ -49,6 +50,12 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 			from += 4 * size
 		}
 	}
+	if w.scanned.Load() > maxScanned {
+		w.note(technique, from, "the scans of this process have read too many words")
+		return c, false
+	}
+	before := w.work
+	defer func() { w.scanned.Add(int64(w.work - before)) }()
 	var second caller
 	for i, slot := 0, from; i < farScan; i, slot = i+1, slot+size {
 		v, readable := w.word(slot)

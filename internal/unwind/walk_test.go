@@ -255,6 +255,22 @@ func TestFramesAreCapped(t *testing.T) {
 	}
 }
 
+func TestScansOfAllThreadsAreBounded(t *testing.T) {
+	s := scene{arch: ident.ArchX86_64, regs: "rip=40001010 rsp=80000000", first: named, stack: at(2049, 0, 0x40002010)}
+	p, regs := s.process(t)
+	if got := len(p.Walk(regs, unwind.Options{})); got != 2 {
+		t.Errorf("got %d frames of the first thread, want 2", got)
+	}
+	empty := regs
+	empty.Set(p.CPU.SP, stackBase+8)
+	for range 1<<13 + 1 {
+		p.Walk(empty, unwind.Options{})
+	}
+	if got := len(p.Walk(regs, unwind.Options{})); got != 1 {
+		t.Errorf("got %d frames after scans of 16 million words, want 1", got)
+	}
+}
+
 func TestLookupIsInTheCall(t *testing.T) {
 	for _, c := range []struct {
 		arch ident.Arch
