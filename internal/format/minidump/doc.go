@@ -34,7 +34,7 @@
 // threads. Other damage costs the damaged stream, entry or name only, and is
 // listed in File.Problems, up to 64 of them. If a stream occurs twice, the last
 // one that is not damaged counts. Lists are read up to 65,536 entries, those of
-// memory up to 524,288, and all texts together up to 64 MiB. Memory, registers
+// memory up to 524,288, and all texts together up to 16 MiB. Memory, registers
 // and the texts of Linux stay in the source until they are needed.
 //
 // A File does not change after Open and is safe for concurrent use if its source

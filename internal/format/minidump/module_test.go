@@ -3,8 +3,10 @@ package minidump_test
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/ident"
@@ -162,5 +164,27 @@ func TestVersionOfAModule(t *testing.T) {
 		if f.Modules[0].Version != c.want || f.Modules[1].Version != "" {
 			t.Errorf("versions %q and %q, must be %q and none", f.Modules[0].Version, f.Modules[1].Version, c.want)
 		}
+	}
+}
+
+func TestTextsThatModulesShareAreBounded(t *testing.T) {
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
+	d.System()
+	name := d.Text(strings.Repeat("x", 1<<20))
+	modules := make([]fixture.DumpModule, 40)
+	for i := range modules {
+		modules[i] = fixture.DumpModule{Base: uint64(i) << 20, Size: 1, NameOff: name}
+	}
+	d.Modules(modules...)
+	f, err := minidump.Open(bin.Bytes(d.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, m := range f.Modules {
+		size += len(m.CodeFile)
+	}
+	if size == 0 || size > 16<<20 {
+		t.Errorf("got %d bytes of names, want at most 16 MiB", size)
 	}
 }

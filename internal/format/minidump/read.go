@@ -22,7 +22,7 @@ const (
 	maxProblems = 64       // Problems that are kept
 	maxEntries  = 1 << 16  // entries of a list
 	maxRanges   = 1 << 19  // ranges of memory in a list
-	maxText     = 64 << 20 // bytes of all decoded texts
+	maxText     = 16 << 20 // bytes of all decoded texts
 )
 
 // A Location is a part of the file.
