@@ -170,6 +170,7 @@ func TestVersionOfAModule(t *testing.T) {
 func TestTextsThatModulesShareAreBounded(t *testing.T) {
 	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
 	d.System()
+	d.Threads()
 	name := d.Text(strings.Repeat("x", 1<<20))
 	modules := make([]fixture.DumpModule, 40)
 	for i := range modules {
