@@ -362,6 +362,26 @@ func TestFramesOfAllStacksAreLimited(t *testing.T) {
 	}
 }
 
+func TestWorkOnStacksOfStaleAddressesIsLimited(t *testing.T) {
+	d := newDump(press, 0)
+	stale := make([]byte, 0x20000)
+	for i := 0; i < len(stale); i += 8 {
+		binary.LittleEndian.PutUint64(stale[i:], orchard+0x5009) // in no function
+	}
+	var threads []fixture.DumpThread
+	for i := range 500 { // each checks ten thousand addresses
+		threads = append(threads, fixture.DumpThread{
+			ID: uint32(i), StackAddr: stack, Context: d.Context(map[string]uint64{"rip": press + 0x5004, "rsp": stack}),
+		})
+	}
+	d.Threads(append(threads, thread(d, 999, press+0x1004, stack+0x40000, orchard+0x1009, orchard+0x2008))...)
+	d.Memory(fixture.DumpRange{Addr: stack, Data: stale})
+	r := newBench(t, symbols).process(t, d.Bytes(), crash.Options{})
+	if s := r.Stacks[500]; len(s.Frames) != 1 {
+		t.Errorf("the last stack has %d frames, although the limit is reached", len(s.Frames))
+	}
+}
+
 func TestLastErrorOfWindows(t *testing.T) {
 	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpWindows}
 	d.System()

@@ -17,5 +17,6 @@
 // # Limits
 //
 // A stack has at most 4,096 frames, and a report 131,072; the first 256 unloaded modules
-// count. A dump is read within the limits of its format.
+// count. All walks of a dump check at most four million addresses of modules; the
+// remaining stacks end early. A dump is read within the limits of its format.
 package crash

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/ident"
@@ -24,7 +25,13 @@ type modules struct {
 	dump   *Dump
 	order  []int // of dump.Modules by address, without those that overlap one before
 	opened []module
+	asked  atomic.Int64 // calls of at
 }
+
+// maxQuestions limits the addresses of modules that the walks of a dump check, which
+// takes some seconds. A thread with usual frames has some hundreds; one with a stack
+// of stale addresses has ten thousands.
+const maxQuestions = 4 << 20
 
 // module is a module of a dump that may be open.
 type module struct {
@@ -68,7 +75,7 @@ func (m *modules) find(addr uint64) int {
 // at returns the module that contains addr, with its symbols; nil without one.
 func (m *modules) at(addr uint64) *unwind.Module {
 	i := m.find(addr)
-	if i < 0 {
+	if i < 0 || m.asked.Add(1) > maxQuestions {
 		return nil
 	}
 	x := &m.opened[i]
