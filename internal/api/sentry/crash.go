@@ -381,7 +381,7 @@ func (q *request) addApple(report *applecrash.Report) {
 			if f.Inline {
 				continue
 			}
-			q.AddFrame(wire.Frame{Addr: uint64(f.Addr)}, f.Module, "")
+			q.AddFrame(wire.Frame{Addr: uint64(f.Addr)}, f.Module, f.Symbol)
 		}
 		st.End = len(q.Frames)
 		q.Stacks = append(q.Stacks, st)
