@@ -428,8 +428,8 @@ func TestExtraDataIsRefused(t *testing.T) {
 	}
 }
 
-func TestAppleReportIsSymbolicated(t *testing.T) {
-	const report = `Process: orchard [1]
+// appleReport is a report without most names.
+const appleReport = `Process: orchard [1]
 
 Thread 0 Crashed:
 0   orchard  0x0000000040001004 0x40000000 + 4100
@@ -439,7 +439,9 @@ Thread 0 Crashed:
 Binary Images:
 0x40000000 - 0x4000ffff orchard x86_64  <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /srv/orchard
 `
-	_, r, err := crash.Open(bin.Bytes([]byte(report)))
+
+func TestAppleReportIsSymbolicated(t *testing.T) {
+	_, r, err := crash.Open(bin.Bytes([]byte(appleReport)))
 	if err == nil {
 		err = newBench(t, symbols).SymbolicateApple(t.Context(), r, crash.Options{})
 	}
@@ -499,30 +501,6 @@ func TestCompressedFile(t *testing.T) {
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-}
-
-// FuzzProcess reads any file and walks its stacks, without symbols.
-func FuzzProcess(f *testing.F) {
-	f.Add(crashed(newDump(press+0x1004, orchard+0x1009, orchard+0x2008)).Bytes())
-	f.Add(newDump(0, 0).Bytes())
-	side := crashed(newDump(0x60001000, orchard+0x1009))
-	side.Unloaded(fixture.DumpModule{Base: 0x60000000, Size: 0x8000, Name: "gone.so"})
-	addSideStreams(side)
-	f.Add(side.Bytes())
-	f.Add(newCore("/srv/orchard"))
-	b := newBench(f, nil)
-	f.Fuzz(func(t *testing.T, file []byte) {
-		d, _, err := crash.Open(bin.Bytes(file))
-		if err != nil || d == nil {
-			return
-		}
-		r, err := b.Process(t.Context(), d, crash.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Release()
-		document(t, r)
-	})
 }
 
 // newCore returns a core file of a process that got signal 11, with a module at a path.
