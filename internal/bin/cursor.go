@@ -115,6 +115,14 @@ func (c *Cursor) U64() uint64 {
 	return v
 }
 
+// Word reads a number of 8 bytes, or of 4.
+func (c *Cursor) Word(isWide bool) uint64 {
+	if isWide {
+		return c.U64()
+	}
+	return uint64(c.U32())
+}
+
 // Uleb reads an unsigned LEB128 number. Redundant zero padding, which some
 // assemblers write, is accepted.
 func (c *Cursor) Uleb() uint64 {

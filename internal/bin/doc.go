@@ -1,6 +1,7 @@
 // Package bin has the basic types for binary data: random access to bytes in
 // memory or elsewhere (Source), a cursor that cannot read past the end, byte
-// sizes in configuration texts, a limit for decoded data (Meter), a shared
+// sizes in configuration texts, a limit for decoded data (Meter), the memory of
+// a process in a file (Memory), the damaged parts of a file (Problems), a shared
 // memory budget, secrets, and an annotated hex dump.
 //
 // A Cursor, and every slice that it or Read returns, aliases its input. Nothing
