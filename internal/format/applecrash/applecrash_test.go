@@ -2,6 +2,7 @@ package applecrash_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -263,4 +264,15 @@ func FuzzReport(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestReadInlinedFrames(t *testing.T) {
+	r, err := applecrash.Read([]byte("Thread 0 Crashed:\n0   Quince   0x1234 fall (/src/fall.mm:77) [inlined]\n1   Quince   0x1234 main + 4 [inlined] x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []applecrash.Frame{{Module: "Quince", Addr: 0x1234, Symbol: "fall", File: "/src/fall.mm", Line: 77, Inline: true}, {Module: "Quince", Addr: 0x1234, Symbol: "main + 4 [inlined] x"}}
+	if !slices.Equal(r.Threads[0].Frames, want) {
+		t.Errorf("got %v, want %v", r.Threads[0].Frames, want)
+	}
 }

@@ -24,16 +24,17 @@ func word(text string) (first, rest string) {
 	return text[:i], strings.TrimLeft(text[i:], " \t")
 }
 
-// parseFrame parses "0   Module Name   0x100001a2b symbol + 43".
-func parseFrame(line string) (f Frame, ok bool) {
+// ParseFrame parses "0   Module Name   0x100001a2b symbol + 43", and returns the
+// position of the symbol.
+func ParseFrame(line string) (f Frame, symbolAt int, ok bool) {
 	index, rest := word(strings.TrimLeft(line, " \t"))
 	if _, err := strconv.ParseUint(index, 10, 32); err != nil {
-		return f, false
+		return f, 0, false
 	}
 	for i := 0; ; i++ { // the module ends at the first address
 		next := strings.Index(rest[i:], "0x")
 		if next < 0 {
-			return f, false
+			return f, 0, false
 		}
 		i += next
 		if i > 0 && rest[i-1] != ' ' && rest[i-1] != '\t' {
@@ -46,7 +47,7 @@ func parseFrame(line string) (f Frame, ok bool) {
 				f.Module = ""
 			}
 			f.setSymbol(symbol)
-			return f, true
+			return f, len(line) - len(symbol), true
 		}
 	}
 }
@@ -55,6 +56,7 @@ func parseFrame(line string) (f Frame, ok bool) {
 // of which only the name is always there. Without a symbol, the name is the
 // base of the image.
 func (f *Frame) setSymbol(text string) {
+	text, f.Inline = strings.CutSuffix(text, " [inlined]")
 	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
 		place := text[i+2 : len(text)-1]
 		colon := max(strings.LastIndexByte(place, ':'), 0)
@@ -87,8 +89,8 @@ func addresses(line string) (frames []Frame) {
 	return frames
 }
 
-// parseImage parses "0x1000 - 0x1fff +Name arch (version) <UUID> /path".
-func parseImage(line string) (i Image, ok bool) {
+// ParseImage parses "0x1000 - 0x1fff +Name arch (version) <UUID> /path".
+func ParseImage(line string) (i Image, ok bool) {
 	start, rest := word(strings.TrimLeft(line, " \t"))
 	dash, rest := word(rest)
 	last, rest := word(rest)

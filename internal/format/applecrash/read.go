@@ -19,7 +19,7 @@ func Read(text []byte) (*Report, error) {
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return readLines(text, 0)
+		return readText(text, 0)
 	}
 	if parts := bytes.Count(text, []byte{','}) + bytes.Count(text, []byte{'{'}); parts > maxParts {
 		return nil, bad("JSON", "invalid report: has more than %d values", maxParts)
@@ -36,13 +36,5 @@ func Read(text []byte) (*Report, error) {
 	case body[0] == '{':
 		return readJSON(header, body)
 	}
-	return readLines(body, bytes.Count(text[:len(text)-len(body)], []byte{'\n'}))
-}
-
-// readLines reads a text that begins after a number of lines.
-func readLines(text []byte, line int) (*Report, error) {
-	if bytes.Count(text, []byte{'\n'}) > maxParts {
-		return nil, bad("text", "invalid report: has more than %d lines", maxParts)
-	}
-	return readText(string(text), line)
+	return readText(body, bytes.Count(text[:len(text)-len(body)], []byte{'\n'}))
 }

@@ -1,6 +1,7 @@
 package applecrash
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strconv"
@@ -32,7 +33,6 @@ var sections = []struct {
 	{"Last Exception Backtrace:", inException},
 }
 
-// textReader reads a report in text form.
 type textReader struct {
 	r            *Report
 	section      section
@@ -44,9 +44,12 @@ type textReader struct {
 }
 
 // readText reads a text that begins after a number of lines.
-func readText(text string, line int) (*Report, error) {
+func readText(text []byte, line int) (*Report, error) {
+	if bytes.Count(text, []byte{'\n'}) > maxParts {
+		return nil, bad("text", "invalid report: has more than %d lines", maxParts)
+	}
 	t := textReader{r: newReport(), line: line, names: map[uint64]Thread{}}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		t.line++
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		if t.isHeader(line) {
@@ -129,7 +132,7 @@ func (t *textReader) add(line string) (bool, error) {
 		if t.section == inThread {
 			frames = &t.r.Threads[len(t.r.Threads)-1].Frames
 		}
-		if f, ok := parseFrame(line); ok {
+		if f, _, ok := ParseFrame(line); ok {
 			*frames = append(*frames, f)
 			return true, nil
 		}
@@ -140,7 +143,7 @@ func (t *textReader) add(line string) (bool, error) {
 	case inRegisters:
 		return t.addRegisters(line), nil
 	case inImages:
-		i, ok := parseImage(line)
+		i, ok := ParseImage(line)
 		if !ok || i.Name == "???" { // memory without an image
 			return ok || line == "", nil
 		}

@@ -1,7 +1,9 @@
 package core_test
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,8 +67,10 @@ func TestThreadsOfEachProcessor(t *testing.T) {
 		for _, r := range f.Threads[0].Registers {
 			got = append(got, fmt.Sprintf("%s=%d", r.Name, r.Value))
 		}
-		if got := strings.Join(got, " "); got != p.want {
-			t.Errorf("%s: registers\n%s\nwant\n%s", p.arch, got, p.want)
+		want := strings.Fields(p.want)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("%s: registers\n%s\nwant\n%s", p.arch, got, want)
 		}
 		if f.Arch.String() != p.arch || f.BigEndian != p.big {
 			t.Errorf("%s: arch %v, big endian %v", p.arch, f.Arch, f.BigEndian)
@@ -77,8 +81,8 @@ func TestThreadsOfEachProcessor(t *testing.T) {
 		if want := (core.Signal{Number: 11, Code: 2, Address: 0x5678}); f.Signal != want {
 			t.Errorf("%s: signal %+v", p.arch, f.Signal)
 		}
-		if f.PID != 70 || f.Name != "orchard" || f.Args != "orchard  -x" {
-			t.Errorf("%s: process %d %q %q", p.arch, f.PID, f.Name, f.Args)
+		if f.PID != 70 || f.Name != "orchard" {
+			t.Errorf("%s: process %d %q", p.arch, f.PID, f.Name)
 		}
 	}
 }
@@ -114,7 +118,9 @@ func process(files bool) []byte {
 	lib := fixture.CoreMapping{Start: 0x10000, End: 0x11000, Path: "/lib/libplum.so"}
 	notes := [][]byte{e.CoreThread(1, 0, numbered(34)...), e.CoreAux(33, 0x70000, 3, 0x40040, 1<<40, 7), e.Note("LINUX", 0x406, e.Pack(uint64(1), uint64(2)<<48), 4),
 		e.Note("GDB", 1, []byte("tdesc"), 4), e.Note("LINUX", 2, nil, 4)}
-	if files {
+	if !files {
+		notes = append(notes, e.CoreProcess(1, "plum", "plum", false))
+	} else {
 		notes = append(notes, e.CoreFiles(
 			lib, fixture.CoreMapping{Start: 0x13000, End: 0x14000, Path: lib.Path}, // also with its header
 			fixture.CoreMapping{Start: 0x1f000, End: 0x20000, Page: 9, Path: lib.Path},
@@ -148,23 +154,23 @@ func modules(f *core.File) string {
 func TestModulesAreFilesWithHeaderOrCode(t *testing.T) {
 	f := open(t, process(true))
 	const want = "0x40000+0x20000 /bin/plum 70726f6772616d21\n0x10000+0x4000 /lib/libplum.so 706c756d2d696421\n0x30000+0x2000 /lib/libold.so \n" +
-		"0x38000+0x1000 /lib/libcode.so \n0x60000+0x10000 /vmlinux 646174612d696421\n0x70000+0x1000 linux-gate.so "
+		"0x38000+0x1000 /lib/libcode.so \n0x60000+0x10000 /vmlinux 646174612d696421\n0x70000+0x1000 [vdso] "
 	if got := modules(f); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if m := f.Modules[1]; m.DebugFile != m.CodeFile || m.Type.String() != "elf" || m.Arch != f.Arch || m.DebugID.String() != "6d756c70-692d-2164-0000-000000000000" {
 		t.Errorf("module %+v", m.Module)
 	}
-	if f.CodeMask != 2<<48 {
-		t.Errorf("mask of authentication %#x", f.CodeMask)
+	if m := f.Modules[5]; m.DebugFile != "linux-gate.so" {
+		t.Errorf("the debug file of the vdso is %q", m.DebugFile)
 	}
 	if len(f.Problems) != 0 {
 		t.Errorf("problems %v", f.Problems)
 	}
 }
 
-func TestModulesWithoutNoteOfFilesHaveNoNames(t *testing.T) {
-	const want = "0x40000+0x20000  70726f6772616d21\n0x10000+0x4000  706c756d2d696421\n0x60000+0x10000  646174612d696421\n0x70000+0x1000 linux-gate.so "
+func TestWithoutNoteOfFilesOnlyTheProgramAndTheVDSOHaveNames(t *testing.T) {
+	const want = "0x40000+0x20000 plum 70726f6772616d21\n0x10000+0x4000  706c756d2d696421\n0x60000+0x10000  646174612d696421\n0x70000+0x1000 [vdso] "
 	if got := modules(open(t, process(false))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -175,7 +181,7 @@ func TestMemoryIsReadAcrossRanges(t *testing.T) {
 	e.Load(0x2000, 0x1000, 6, []byte("third"))
 	e.Load(0x1000, 4, 6, []byte("one."))
 	e.Load(0x1004, 4, 4, []byte("two."))
-	e.Load(0x1006, 4, 4, []byte("hidden"))
+	e.Load(0x1006, 4, 4, []byte("..dd"))
 	e.Load(1<<64-2, 2, 4, []byte("ab"))
 	e.Load(1<<64-4, 8, 4, []byte("past end"))
 	b := e.Bytes()
@@ -188,23 +194,25 @@ func TestMemoryIsReadAcrossRanges(t *testing.T) {
 			addr uint64
 			want string
 		}{
-			{0x1000, "one.two."}, {0x1003, ".two."}, {0x1007, "."}, {0x1008, ""}, {0xfff, ""}, {0x2004, "d"}, {0x2005, ""}, {1<<64 - 2, "ab"}, {1<<64 - 3, ""}, {0, ""},
+			{0x1000, "one.two.d"}, {0x1003, ".two.dd"}, {0x1007, ".dd"}, {0x100a, ""}, {0xfff, ""}, {0x2004, "d"}, {0x2005, ""},
+			{1<<64 - 2, "ab"}, {1<<64 - 3, ""}, {0, ""},
 		} {
 			dst := make([]byte, 9)
 			if got := string(dst[:f.Memory.ReadAt(dst, c.addr)]); got != c.want {
 				t.Errorf("%#x: %q, want %q", c.addr, got, c.want)
 			}
 		}
-		if r, ok := f.Memory.Region(0x2fff); !ok || r.Addr != 0x2000 || r.Size != 0x1000 || r.Stored != 5 || r.Flags != 6 {
+		if r, ok := f.Memory.Find(0x2fff); !ok || r.Addr != 0x2000 || r.Size != 0x1000 || r.Stored != 5 ||
+			r.Protection != bin.Readable|bin.Writable {
 			t.Errorf("region %+v, %v", r, ok)
 		}
-		if _, ok := f.Memory.Region(0x3000); ok {
+		if _, ok := f.Memory.Find(0x3000); ok {
 			t.Error("0x3000 is in a region")
 		}
 		if got := fmt.Sprint(f.Problems); !strings.Contains(got, "2 segments overlap others or exceed the addresses") || !strings.Contains(got, "no threads") {
 			t.Errorf("problems %v", got)
 		}
-		if len(f.Memory.Ranges()) != 4 {
+		if len(f.Memory.Ranges()) != 5 {
 			t.Errorf("ranges %v", f.Memory.Ranges())
 		}
 	}
@@ -256,6 +264,42 @@ func TestDamagedNotesCostOnlyThemselves(t *testing.T) {
 	}
 }
 
+func TestMemoryOfMappedFiles(t *testing.T) {
+	file := make([]byte, 0x3000)
+	for i := range file {
+		file[i] = byte(i >> 4)
+	}
+	e := &fixture.ELF{Wide: true, Type: 4, Machine: 62, Bare: true}
+	var maps []fixture.CoreMapping
+	for i := range uint64(3) {
+		maps = append(maps, fixture.CoreMapping{Start: 0x10000 + i<<12, End: 0x11000 + i<<12, Page: i, Path: "/lib/libplum.so"})
+	}
+	e.Notes(e.CoreThread(1, 11, numbered(27)...), e.CoreFiles(maps...))
+	e.Load(0x10000, 0x1000, 4, file[:0x1000])
+	e.Load(0x11000, 0x1000, 5, nil)
+	e.Load(0x12000, 0x1000, 6, nil) // the process may have written to it
+	other := bytes.Clone(file)
+	other[0xfff]++
+	for name, x := range map[string]struct {
+		files map[string]bin.Source
+		want  int
+	}{
+		"the file":         {map[string]bin.Source{"/lib/libplum.so": bin.Bytes(file)}, 0x2000},
+		"a short file":     {map[string]bin.Source{"/lib/libplum.so": bin.Bytes(file[:0x1800])}, 0x1800},
+		"another build":    {map[string]bin.Source{"/lib/libplum.so": bin.Bytes(other)}, 0x1000},
+		"at another path":  {map[string]bin.Source{"/lib/libpear.so": bin.Bytes(file)}, 0x1000},
+		"an empty file":    {map[string]bin.Source{"/lib/libplum.so": bin.Bytes(nil)}, 0x1000},
+		"without any file": {nil, 0x1000},
+	} {
+		f := open(t, e.Bytes())
+		f.MapFiles(x.files)
+		got := make([]byte, 0x3000)
+		if n := f.Memory.ReadAt(got, 0x10000); n != x.want || !bytes.Equal(got[:n], file[:n]) {
+			t.Errorf("%s: got %#x bytes, want %#x", name, n, x.want)
+		}
+	}
+}
+
 // FuzzCore reads a core file and its memory.
 func FuzzCore(f *testing.F) {
 	f.Add(process(true))
@@ -275,6 +319,7 @@ func FuzzCore(f *testing.F) {
 		if len(file.Threads) > len(b)/72 || len(file.Modules) > len(b)/12+1 || len(file.Problems) > 64 {
 			t.Fatalf("%d threads, %d modules, %d problems of %d bytes", len(file.Threads), len(file.Modules), len(file.Problems), len(b))
 		}
+		file.MapFiles(map[string]bin.Source{"/a": bin.Bytes(make([]byte, 32)), "/lib/libplum.so": bin.Bytes(library(0x4000, "plum-id!"))})
 		dst := make([]byte, 64)
 		for i, r := range file.Memory.Ranges() {
 			if i > 0 && file.Memory.Ranges()[i-1].Addr >= r.Addr {
@@ -283,11 +328,14 @@ func FuzzCore(f *testing.F) {
 			if n := file.Memory.ReadAt(dst, r.Addr); uint64(n) < min(r.Stored, 64) {
 				t.Fatalf("read %d bytes of %+v", n, r)
 			}
-			if got, ok := file.Memory.Region(r.Addr + r.Size - 1); !ok || got != r {
+			if got, ok := file.Memory.Find(r.Addr + r.Size - 1); !ok || got != r {
 				t.Fatalf("the last address of %+v is in %+v", r, got)
 			}
 		}
-		for _, m := range file.Modules {
+		for i, m := range file.Modules {
+			if i < 16 {
+				file.IDFrom(i, bin.Bytes(b))
+			}
 			if m.Size == 0 {
 				t.Fatalf("empty module %+v", m)
 			}

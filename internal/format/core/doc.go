@@ -7,11 +7,10 @@
 // of Linux for each processor.
 //
 //	CORE  PRSTATUS      a thread: id, signal, general registers
-//	CORE  PRPSINFO      the process: id, name, first 80 bytes of its arguments
+//	CORE  PRPSINFO      the process: id, name
 //	CORE  SIGINFO       the reason of the signal
 //	CORE  AUXV          values for the program: its place, and that of the vdso
 //	CORE  FILE          mapped files: addresses, offset, path
-//	LINUX ARM_PAC_MASK  bits of addresses that are not part of the address
 //
 // Notes of a thread follow its PRSTATUS. The first thread received the signal.
 // gcore writes the notes at the end of the file and may omit SIGINFO, and both
@@ -19,7 +18,9 @@
 // of a mapped ELF file is usually included: modules are the mappings that begin
 // with an ELF header, with the build id found there. A mapped file without that
 // page is a module if it is mapped as code, or in several pieces. Without a note
-// of files the modules have no names.
+// of files the modules have no names, except for the program, which has that of
+// PRPSINFO, and the vdso. MapFiles adds memory from files that begin
+// with the page.
 //
 // Registers are known for x86, x86-64, ARM, arm64, RISC-V, PowerPC and MIPS, in
 // both byte orders. Systems other than Linux have other notes.

@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 
 	"symbolon/internal/bin"
@@ -17,25 +16,23 @@ type File struct {
 	BigEndian bool
 	PID       uint32   // of the process; 0 if unknown
 	Name      string   // of the program, at most 15 bytes
-	Args      string   // its name and arguments as it was started, at most 79 bytes
 	Threads   []Thread // the one that received Signal first
 	Signal    Signal
 	Modules   []Module // the program first, the others in the order of addresses
-	Memory    Memory
-	CodeMask  uint64 // bits of the address of code that authenticate it (arm64)
-	Problems  []elf.Problem
+	Memory    *bin.Memory
+	Problems  bin.Problems
 
 	order     binary.ByteOrder
 	wide      bool // addresses of 64 bits
 	auxv      [maxAux]uint64
-	files     []mapping
-	isCropped bool // a list exceeds its limit
+	files     []mapping // in the order of the note
+	isCropped bool      // a list exceeds its limit
 }
 
 // A Thread is a thread of the process.
 type Thread struct {
 	ID        uint32
-	Registers []Register // in the order in which peers print them; nil if unknown
+	Registers []bin.Register // nil if unknown
 }
 
 // A Signal is the reason why a core file was written. Number is 0 in one of a
@@ -49,7 +46,6 @@ const (
 	maxThreads  = 1 << 16
 	maxMappings = 1 << 20
 	maxModules  = 1 << 16
-	maxProblems = 64
 )
 
 // Open reads the threads, modules and memory ranges of a core file. Memory is
@@ -68,29 +64,23 @@ func Open(src bin.Source) (*File, error) {
 		f.readNote(n)
 		return true
 	})
-	f.readModules(src)
+	f.readModules()
 	switch {
 	case len(f.Threads) == 0:
-		f.problem("notes", 0, "the file has no threads")
+		f.Problems.Add("notes", 0, "the file has no threads")
 	case f.Threads[0].Registers == nil:
-		f.problem("notes", 0, "registers of %v are unknown, or truncated", f.Arch)
+		f.Problems.Add("notes", 0, "registers of %v are unknown, or truncated", f.Arch)
 	}
 	if f.isCropped {
-		f.problem("notes", 0, "more than %d threads, %d files or %d modules", maxThreads, maxMappings, maxModules)
+		f.Problems.Add("notes", 0, "more than %d threads, %d files or %d modules", maxThreads, maxMappings, maxModules)
 	}
 	return f, nil
-}
-
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, elf.Problem{Place: place, Off: off, Reason: fmt.Sprintf(format, args...)})
-	}
 }
 
 // readMemory reads the ranges of memory, and reports bytes that the file lacks.
 func (f *File) readMemory(src bin.Source, e *elf.File) {
 	var (
-		ranges  = make([]Range, 0, len(e.Segments))
+		ranges  = make([]bin.Range, 0, len(e.Segments))
 		size    = uint64(src.Size())
 		missing uint64
 		invalid int
@@ -101,7 +91,8 @@ func (f *File) readMemory(src bin.Source, e *elf.File) {
 		if s.Type != elf.SegmentLoad {
 			continue
 		}
-		r := Range{s.Vaddr, max(s.Memsz, s.Filesz), have, int64(min(s.Off, size)), s.Flags & 7}
+		r := bin.Range{Addr: s.Vaddr, Size: max(s.Memsz, s.Filesz), Stored: have, Off: int64(min(s.Off, size)),
+			Protection: bin.Protection(s.Flags & 7)}
 		if r.Size > 0 && r.Addr+(r.Size-1) >= r.Addr {
 			ranges = append(ranges, r)
 		} else if r.Size > 0 {
@@ -109,10 +100,10 @@ func (f *File) readMemory(src bin.Source, e *elf.File) {
 		}
 	}
 	if missing > 0 {
-		f.problem("segments", int64(size), "the file is truncated: %d bytes are missing", missing)
+		f.Problems.Add("segments", int64(size), "the file is truncated: %d bytes are missing", missing)
 	}
-	omitted := 0
-	if f.Memory, omitted = newMemory(src, ranges); omitted+invalid > 0 {
-		f.problem("segments", 0, "%d segments overlap others or exceed the addresses", omitted+invalid)
+	overlapping := 0
+	if f.Memory, overlapping = bin.NewMemory(src, ranges); overlapping+invalid > 0 {
+		f.Problems.Add("segments", 0, "%d segments overlap others or exceed the addresses", overlapping+invalid)
 	}
 }

@@ -21,6 +21,7 @@ type Module struct {
 type mapping struct {
 	start, end uint64
 	name       []byte
+	off        uint64 // in the file
 }
 
 // Entries of the auxiliary vector (AT_*).
@@ -43,18 +44,17 @@ type candidate struct {
 }
 
 // readModules makes modules of the mapped files.
-func (f *File) readModules(src bin.Source) {
-	files := make([]mapping, 0, max(len(f.files), len(f.Memory.ranges))+1)
+func (f *File) readModules() {
+	files := make([]mapping, 0, max(len(f.files), len(f.Memory.Ranges()))+1)
 	vdso := f.auxv[auxVDSO]
-	if r, ok := f.Memory.Region(vdso); ok && vdso != 0 {
-		files = append(files, mapping{vdso, r.Addr + r.Size, []byte("linux-gate.so")}) // its name in minidumps
+	if r, ok := f.Memory.Find(vdso); ok && vdso != 0 {
+		files = append(files, mapping{vdso, r.Addr + r.Size, []byte("[vdso]"), 0})
 	}
 	if files = append(files, f.files...); len(f.files) == 0 {
-		for _, r := range f.Memory.ranges {
-			files = append(files, mapping{r.Addr, r.Addr + r.Size, nil})
+		for _, r := range f.Memory.Ranges() {
+			files = append(files, mapping{r.Addr, r.Addr + r.Size, nil, 0})
 		}
 	}
-	f.files = nil
 	slices.SortFunc(files, func(a, b mapping) int { // the vdso before its memory
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(len(b.name), len(a.name)))
 	})
@@ -77,7 +77,7 @@ func (f *File) readModules(src bin.Source) {
 			break
 		}
 		next := candidate{Module{ident.Module{Type: ident.TypeELF, Arch: f.Arch}, file.start, file.end - file.start}, file.name, false, 1}
-		switch next.hasHeader = f.readHeader(src, &next.Module); {
+		switch next.hasHeader = f.readHeader(&next.Module); {
 		case next.hasHeader, !isPiece && len(file.name) > 0:
 			all = append(all, next)
 		case isPiece && !last.hasHeader && len(all) > 0:
@@ -98,38 +98,54 @@ func (f *File) addModules(all []candidate) {
 			f.Modules[n-1].Size = c.Base - f.Modules[n-1].Base
 		}
 		c.CodeFile = strings.ToValidUTF8(strings.TrimSuffix(string(c.name), " (deleted)"), "\ufffd")
-		c.DebugFile = c.CodeFile
+		if c.DebugFile = c.CodeFile; c.Base == f.auxv[auxVDSO] {
+			c.DebugFile = "linux-gate.so" // its name in symbol files
+		}
 		f.Modules = append(f.Modules, c.Module)
 	}
 	i := slices.IndexFunc(f.Modules, func(m Module) bool { return f.auxv[auxHeaders]-m.Base < m.Size })
-	if i > 0 {
-		program := f.Modules[i]
-		copy(f.Modules[1:], f.Modules[:i])
-		f.Modules[0] = program
+	if i < 0 {
+		return
 	}
+	program := f.Modules[i]
+	if program.CodeFile == "" {
+		program.CodeFile, program.DebugFile = f.Name, f.Name
+	}
+	copy(f.Modules[1:], f.Modules[:i])
+	f.Modules[0] = program
 }
 
-// isCode reports whether memory at addr is executable.
 func (f *File) isCode(addr uint64) bool {
-	r, ok := f.Memory.Region(addr)
-	return ok && r.Flags&1 != 0
+	r, ok := f.Memory.Find(addr)
+	return ok && r.Protection&bin.Executable != 0
+}
+
+// header returns the headers of a program or library that begins at an address, nil if
+// the memory does not have them.
+func (f *File) header(base uint64) *elf.File {
+	r, ok := f.Memory.Find(base)
+	skip := base - r.Addr
+	if !ok || skip >= r.Stored {
+		return nil
+	}
+	var head [18]byte
+	f.Memory.ReadAt(head[:], base)
+	if kind := f.order.Uint16(head[16:]); string(head[:4]) != "\x7fELF" || kind != elf.TypeExec && kind != elf.TypeDyn {
+		return nil
+	}
+	page := make([]byte, min(r.Stored-skip, pageSize))
+	e, err := elf.OpenHeaders(bin.Bytes(page[:f.Memory.ReadAt(page, base)]))
+	if err != nil {
+		return nil
+	}
+	return e
 }
 
 // readHeader sets the size and the ids of a module from its ELF header. It
 // returns false if the memory does not have that of a program or library.
-func (f *File) readHeader(src bin.Source, m *Module) bool {
-	r, ok := f.Memory.Region(m.Base)
-	skip := m.Base - r.Addr
-	if !ok || skip >= r.Stored {
-		return false
-	}
-	var head [18]byte
-	f.Memory.ReadAt(head[:], m.Base)
-	if kind := f.order.Uint16(head[16:]); string(head[:4]) != "\x7fELF" || kind != elf.TypeExec && kind != elf.TypeDyn {
-		return false
-	}
-	e, err := elf.OpenHeaders(bin.Section(src, r.Off+int64(skip), int64(min(r.Stored-skip, pageSize))))
-	if err != nil {
+func (f *File) readHeader(m *Module) bool {
+	e := f.header(m.Base)
+	if e == nil {
 		return false
 	}
 	base, end := uint64(0), uint64(0)

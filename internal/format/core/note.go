@@ -8,55 +8,41 @@ import (
 	"symbolon/internal/format/elf"
 )
 
-// Types of notes. All but the last have the owner CORE.
+// Types of notes of the owner CORE.
 const (
 	notePRStatus = 1
 	notePRPSInfo = 3
 	noteAuxv     = 6
 	noteFile     = 0x46494c45
 	noteSigInfo  = 0x53494749
-	notePACMask  = 0x406 // owner LINUX
 )
 
 func (f *File) readNote(n elf.Note) {
-	c := bin.NewCursor(n.Desc, f.order)
-	linux := string(n.Owner) == "LINUX"
-	if !linux && string(n.Owner) != "CORE" {
+	if string(n.Owner) != "CORE" {
 		return
 	}
-	switch {
-	case linux && n.Type == notePACMask:
-		c.Skip(8)
-		f.CodeMask = c.U64()
-	case linux:
-	case n.Type == notePRStatus:
+	c := bin.NewCursor(n.Desc, f.order)
+	switch n.Type {
+	case notePRStatus:
 		f.addThread(n.Desc)
-	case n.Type == notePRPSInfo:
+	case notePRPSInfo:
 		f.readProcess(n.Desc)
-	case n.Type == noteSigInfo:
+	case noteSigInfo:
 		if len(f.Threads) == 1 && f.Signal.Number != 0 { // others stopped a thread for the dump
 			f.readSignal(c)
 		}
-	case n.Type == noteAuxv:
+	case noteAuxv:
 		for c.Len() > 0 && c.Err() == nil {
-			if kind, v := f.word(c), f.word(c); kind != 0 && kind < maxAux {
+			if kind, v := c.Word(f.wide), c.Word(f.wide); kind != 0 && kind < maxAux {
 				f.auxv[kind] = v
 			}
 		}
-	case n.Type == noteFile:
+	case noteFile:
 		f.readFiles(c)
 	}
 	if c.Err() != nil {
-		f.problem("note", n.Off, "%d bytes of type %#x are too few", len(n.Desc), n.Type)
+		f.Problems.Add("note", n.Off, "%d bytes of type %#x are too few", len(n.Desc), n.Type)
 	}
-}
-
-// word reads a number of the size of an address.
-func (f *File) word(c *bin.Cursor) uint64 {
-	if f.wide {
-		return c.U64()
-	}
-	return uint64(c.U32())
 }
 
 // addThread adds the thread of a PRSTATUS: the signal, sets of signals, ids and
@@ -86,11 +72,8 @@ func (f *File) readProcess(b []byte) {
 		return
 	}
 	b = b[len(b)-112:]
-	text := func(b []byte) string {
-		b, _, _ = bytes.Cut(b, []byte{0})
-		return strings.ToValidUTF8(strings.TrimRight(string(b), " "), "\ufffd")
-	}
-	f.PID, f.Name, f.Args = f.order.Uint32(b), text(b[16:32]), text(b[32:])
+	name, _, _ := bytes.Cut(b[16:32], []byte{0})
+	f.PID, f.Name = f.order.Uint32(b), strings.ToValidUTF8(string(name), "\ufffd")
 }
 
 // readSignal reads a siginfo_t.
@@ -104,7 +87,7 @@ func (f *File) readSignal(c *bin.Cursor) {
 	if f.wide {
 		c.Skip(4)
 	}
-	addr := f.word(c)
+	addr := c.Word(f.wide)
 	switch s.Number {
 	case 4, 5, 7, 8, 10, 11: // ILL, TRAP, BUS, FPE, BUS of MIPS, SEGV
 		if s.Code > 0 { // from the kernel; others have the sender
@@ -116,7 +99,7 @@ func (f *File) readSignal(c *bin.Cursor) {
 // readFiles reads a note of mapped files: their number, the unit of offsets,
 // their addresses and offsets, and their paths.
 func (f *File) readFiles(c *bin.Cursor) {
-	count, _ := f.word(c), f.word(c)
+	count, unit := c.Word(f.wide), c.Word(f.wide)
 	if count > uint64(c.Len())/12 {
 		c.Skip(c.Len() + 1)
 		return
@@ -127,8 +110,8 @@ func (f *File) readFiles(c *bin.Cursor) {
 	}
 	files := make([]mapping, count)
 	for i := range files {
-		files[i].start, files[i].end = f.word(c), f.word(c)
-		f.word(c) // offset
+		files[i].start, files[i].end = c.Word(f.wide), c.Word(f.wide)
+		files[i].off = c.Word(f.wide) * unit
 	}
 	for i := range files {
 		files[i].name = c.CString()

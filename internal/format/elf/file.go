@@ -30,7 +30,6 @@ const (
 )
 
 const (
-	maxProblems    = 64
 	maxSectionName = 4 << 10
 	maxHeaders     = 1 << 21 // entries of a table; core files have one for each mapping, of which systems allow up to 2^20
 )
@@ -43,9 +42,9 @@ type File struct {
 	Type, Machine uint16
 	Flags         uint32
 	Entry         uint64
-	Segments      []Segment // in the order of the file
-	Sections      []Section // the index is the number of the section; 0 is reserved
-	Problems      []Problem // damaged parts of the file
+	Segments      []Segment    // in the order of the file
+	Sections      []Section    // the index is the number of the section; 0 is reserved
+	Problems      bin.Problems // damaged parts of the file
 
 	// Unpack decompresses the payload of a section to exactly size bytes.
 	// Without it compressed sections cannot be read. It is set before the File
@@ -76,13 +75,6 @@ type Section struct {
 	Index                  int
 
 	nameOff uint32
-}
-
-// Problem is a damaged part of the file.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the file; for relocations, in the section
-	Reason string
 }
 
 // Open reads the headers and the names of the sections. It fails only without a
@@ -140,9 +132,7 @@ func bad(format string, args ...any) error {
 
 // problem records damage. It is called only while the file is opened.
 func (f *File) problem(place string, off uint64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, Problem{place, clamp(off), fmt.Sprintf(format, args...)})
-	}
+	f.Problems.Add(place, clamp(off), format, args...)
 }
 
 func clamp(off uint64) int64 { return int64(min(off, math.MaxInt64)) }

@@ -46,7 +46,7 @@ func sound(t *testing.T, e *fixture.ELF) *elf.File {
 }
 
 // complains reports whether one of the problems has all of the words.
-func complains(problems []elf.Problem, words ...string) bool {
+func complains(problems []bin.Problem, words ...string) bool {
 	for _, p := range problems {
 		text, all := fmt.Sprint(p), true
 		for _, w := range words {

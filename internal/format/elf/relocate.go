@@ -2,9 +2,10 @@ package elf
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"slices"
+
+	"symbolon/internal/bin"
 )
 
 // reloc is a relocation.
@@ -92,7 +93,7 @@ func (f *File) relocSymbol(i uint32) (s rawSymbol, section int32, ok bool) {
 // leaves data unchanged, and is counted in the problems. On a machine whose types
 // of relocations are unknown the result is nil if all numbers are in relocations,
 // since data has zeros in their places.
-func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Problem) {
+func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, bin.Problems) {
 	m := relocator{file: f, forms: relocForms[f.Machine], addrs: addrs, data: data}
 	if f.Type != TypeRel {
 		return data, nil
@@ -121,12 +122,14 @@ func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, []Prob
 	if failed == 0 {
 		return m.data, nil
 	}
-	return m.data, []Problem{{"section " + s.Label() + ", relocations", clamp(first.off), fmt.Sprintf(
-		"%d of unsupported type or range; the first has type %d and symbol %d", failed, first.kind, first.sym)}}
+	var problems bin.Problems
+	problems.Add("section "+s.Label()+", relocations", clamp(first.off),
+		"%d of unsupported type or range; the first has type %d and symbol %d", failed, first.kind, first.sym)
+	return m.data, problems
 }
 
 // unrelocated returns what is usable of a section without its relocations.
-func (f *File) unrelocated(s *Section, data []byte) ([]byte, []Problem) {
+func (f *File) unrelocated(s *Section, data []byte) ([]byte, bin.Problems) {
 	count, isEmpty := 0, false
 	f.relocations(s, func(r reloc) { count, isEmpty = count+1, isEmpty || r.rela })
 	if count == 0 {
@@ -135,7 +138,9 @@ func (f *File) unrelocated(s *Section, data []byte) ([]byte, []Problem) {
 	if isEmpty {
 		data = nil
 	}
-	return data, []Problem{{"section " + s.Label() + ", relocations", 0, fmt.Sprintf("%d for an unsupported machine, %d", count, f.Machine)}}
+	var problems bin.Problems
+	problems.Add("section "+s.Label()+", relocations", 0, "%d for an unsupported machine, %d", count, f.Machine)
+	return data, problems
 }
 
 // relocator applies relocations to one section.

@@ -106,11 +106,14 @@ func (f *File) LoadAddress() uint64 {
 	return 0
 }
 
+// IsCode reports whether s is loaded as code.
+func (s *Segment) IsCode() bool { return s.Type == SegmentLoad && s.Flags&segmentExec != 0 }
+
 // Code returns the bytes of the file for size bytes of code at an address.
 func (f *File) Code(vaddr, size uint64) []byte {
 	for i := range f.Segments {
 		s := &f.Segments[i]
-		if s.Type == SegmentLoad && s.Flags&segmentExec != 0 && vaddr >= s.Vaddr && vaddr-s.Vaddr < s.Filesz {
+		if s.IsCode() && vaddr >= s.Vaddr && vaddr-s.Vaddr < s.Filesz {
 			in := vaddr - s.Vaddr
 			return f.bytes(s.Off+in, min(size, s.Filesz-in))
 		}

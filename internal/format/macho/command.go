@@ -62,10 +62,10 @@ func (f *File) commands(yield func(cmd uint32, at int64, c *bin.Cursor)) {
 		cmd, size := c.U32(), c.U32()
 		switch {
 		case c.Err() != nil:
-			f.problem(place, at, "the table ends before the last command")
+			f.Problems.Add(place, at, "the table ends before the last command")
 			return
 		case size < 8 || size > uint32(len(cmds)):
-			f.problem(place, at, "invalid command size %d of %d bytes", size, len(cmds))
+			f.Problems.Add(place, at, "invalid command size %d of %d bytes", size, len(cmds))
 			return
 		}
 		yield(cmd, at, bin.NewCursor(cmds[8:size], f.Order))

@@ -3,20 +3,9 @@ package macho
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"symbolon/internal/bin"
 )
-
-// Problem is a damaged part of a file, which was ignored or truncated.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the slice
-	Reason string
-}
-
-// maxProblems limits the Problems that are kept.
-const maxProblems = 64
 
 // File is an open image.
 type File struct {
@@ -28,7 +17,7 @@ type File struct {
 	HasSymtab                    bool // there is a symbol table, possibly empty
 	Segments                     []Segment
 	Sections                     []Section
-	Problems                     []Problem
+	Problems                     bin.Problems
 
 	// Clone copies a section before relocations are applied to it; nil: to the
 	// heap.
@@ -81,12 +70,6 @@ func Open(src bin.Source, s Slice) (*File, error) {
 	return f, nil
 }
 
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
-	}
-}
-
 // command reads a load command. Of commands that should be unique the first one
 // wins.
 func (f *File) command(cmd uint32, at int64, c *bin.Cursor) {
@@ -117,7 +100,7 @@ func (f *File) command(cmd uint32, at int64, c *bin.Cursor) {
 		}
 	}
 	if c.Err() != nil {
-		f.problem("load commands", at, "command %#x is too short", cmd)
+		f.Problems.Add("load commands", at, "command %#x is too short", cmd)
 	}
 }
 
@@ -140,7 +123,7 @@ func (f *File) segment(at int64, c *bin.Cursor) {
 	f.Segments = append(f.Segments, g)
 	for range count {
 		if c.Len() == 0 {
-			f.problem("load commands", at, "segment %q has fewer than %d sections", g.Name, count)
+			f.Problems.Add("load commands", at, "segment %q has fewer than %d sections", g.Name, count)
 			return
 		}
 		s := Section{Name: fixedName(c), Segment: fixedName(c), Addr: f.word(c), Size: f.word(c), Off: int64(c.U32())}
@@ -192,9 +175,9 @@ func fixedName(c *bin.Cursor) string {
 func (f *File) table(place string, off, n int64) []byte {
 	b, err := f.bytes(off, n)
 	if err != nil {
-		f.problem(place, off, "%v", err)
+		f.Problems.Add(place, off, "%v", err)
 	} else if int64(len(b)) < n {
-		f.problem(place, off, "the file has %d of %d bytes", len(b), n)
+		f.Problems.Add(place, off, "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }

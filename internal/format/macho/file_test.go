@@ -271,7 +271,7 @@ func TestDamagedFiles(t *testing.T) {
 		if f.UUID != id {
 			t.Errorf("%s: the UUID is gone", c.name)
 		}
-		found := slices.ContainsFunc(f.Problems, func(p ours.Problem) bool {
+		found := slices.ContainsFunc(f.Problems, func(p bin.Problem) bool {
 			return p.Place == c.place && strings.Contains(p.Reason, c.reason)
 		})
 		if !found {

@@ -12,11 +12,11 @@ func (f *File) checkSections() {
 		switch left := f.size - s.Off; {
 		case s.Off == 0:
 		case f.isEncrypted(s):
-			f.problem(s.Segment+","+s.Name, s.Off, "the section is encrypted")
+			f.Problems.Add(s.Segment+","+s.Name, s.Off, "the section is encrypted")
 		case left <= 0 && s.Size > 0:
-			f.problem(s.Segment+","+s.Name, s.Off, "the section is beyond the end of the file")
+			f.Problems.Add(s.Segment+","+s.Name, s.Off, "the section is beyond the end of the file")
 		case left > 0 && s.Size > uint64(left):
-			f.problem(s.Segment+","+s.Name, s.Off, "the file has %d of %d bytes", left, s.Size)
+			f.Problems.Add(s.Segment+","+s.Name, s.Off, "the file has %d of %d bytes", left, s.Size)
 		}
 	}
 }

@@ -29,7 +29,7 @@ type Entry struct {
 // UnwindEntries yields the entries of __unwind_info in ascending order, or
 // those of __compact_unwind in an object file, in the order of the file. Damage
 // affects an entry or a page, and is returned.
-func (f *File) UnwindEntries(yield func(Entry) bool) []Problem {
+func (f *File) UnwindEntries(yield func(Entry) bool) bin.Problems {
 	u := unwindInfo{f: f, s: f.Section("__LD", "__compact_unwind"), yield: yield, family: familyOf(f.Arch())}
 	read := u.object
 	if u.s == nil {
@@ -66,11 +66,11 @@ type unwindInfo struct {
 	minAddr  uint64 // smallest valid address of the next entry
 	yield    func(Entry) bool
 	done     bool
-	problems []Problem
+	problems bin.Problems
 }
 
 func (u *unwindInfo) problem(at int, why string) {
-	u.problems = append(u.problems, Problem{u.s.Name, u.s.Off + int64(at), why})
+	u.problems.Add(u.s.Name, u.s.Off+int64(at), "%s", why)
 }
 
 // object reads the table that a compiler writes for the linker: address,

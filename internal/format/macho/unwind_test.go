@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/ident"
 )
 
 // entries formats the unwind entries of a file, a line each.
-func entries(f *macho.File) (lines []string, problems []macho.Problem) {
+func entries(f *macho.File) (lines []string, problems []bin.Problem) {
 	problems = f.UnwindEntries(func(e macho.Entry) bool {
 		rules, ok := macho.AppendCompact([]byte("= "), e, f.Arch())
 		if !ok {
@@ -113,7 +114,7 @@ func TestDamagedPageIsSkipped(t *testing.T) {
 			start, _, _ := strings.Cut(line, "-")
 			starts = append(starts, start)
 		}
-		reported := c.reason == "" || slices.ContainsFunc(problems, func(p macho.Problem) bool {
+		reported := c.reason == "" || slices.ContainsFunc(problems, func(p bin.Problem) bool {
 			return strings.Contains(p.Reason, c.reason) && p.Place == "__unwind_info"
 		})
 		if !slices.Equal(starts, c.want) || !reported {

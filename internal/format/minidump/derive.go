@@ -44,7 +44,12 @@ func (f *File) Uptime() (seconds uint32, ok bool) {
 }
 
 // LSB describes a distribution of Linux.
-type LSB struct{ ID, Release, Codename, Description string }
+type LSB struct {
+	ID          string `json:"id"`
+	Release     string `json:"release"`
+	Codename    string `json:"codename"`
+	Description string `json:"description"`
+}
 
 // LSB returns the distribution, nil if it is missing.
 func (f *File) LSB() *LSB {

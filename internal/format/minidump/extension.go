@@ -9,31 +9,28 @@ import (
 
 // An Annotation is a key and a value that a program set for its crashes.
 type Annotation struct {
-	Key   string
-	Type  uint16 // of an object: 1 is text; those from 0x8000 on are the program's
-	Value string // of an object of another type than text: its bytes
+	Key   string `json:"key"`
+	Type  uint16 `json:"type,omitempty"` // of an object: 1 is text; those from 0x8000 on are the program's
+	Value string `json:"value"`          // of an object of another type than text: its bytes
 }
 
 // Crashpad has the additions of Crashpad to a dump.
 type Crashpad struct {
-	ReportID, ClientID string // UUIDs, empty if missing
-	Annotations        []Annotation
-	Modules            []CrashpadModule
+	ReportID    string           `json:"report_id,omitempty"` // UUIDs, empty if missing
+	ClientID    string           `json:"client_id,omitempty"`
+	Annotations []Annotation     `json:"annotations"`
+	Modules     []CrashpadModule `json:"modules"`
 }
 
 // CrashpadModule has the annotations of a module.
 type CrashpadModule struct {
-	Index       uint32 // in the list of modules
-	List        []string
-	Annotations []Annotation
-	Objects     []Annotation
+	Index       uint32       `json:"module"` // in the list of modules
+	List        []string     `json:"list,omitempty"`
+	Annotations []Annotation `json:"annotations,omitempty"`
+	Objects     []Annotation `json:"objects,omitempty"`
 }
 
-func (r *reader) crashpad(l Location) (*Crashpad, error) {
-	c, err := r.fixed(l, 52)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) crashpad(c *bin.Cursor) (*Crashpad, error) {
 	version := c.U32()
 	x := &Crashpad{ReportID: r.uuid(c), ClientID: r.uuid(c)}
 	simple, modules := location(c), location(c)
@@ -50,7 +47,6 @@ func (r *reader) crashpad(l Location) (*Crashpad, error) {
 	return x, nil
 }
 
-// uuid reads a GUID.
 func (r *reader) uuid(c *bin.Cursor) string {
 	var id [16]byte
 	copy(id[:], c.Bytes(16))
@@ -63,7 +59,7 @@ func (r *reader) uuid(c *bin.Cursor) string {
 func (r *reader) crashpadModule(l Location, m *CrashpadModule) bool {
 	c, err := r.fixed(l, 28)
 	if err != nil {
-		r.problem("module of Crashpad", l.Off, "%v", err)
+		r.problems.Add("module of Crashpad", l.Off, "%v", err)
 		return false
 	}
 	c.Skip(4)
@@ -102,7 +98,7 @@ func (r *reader) counted(place string, l Location, entry int64, decode func(c *b
 		err = r.list(l, entry, maxEntries, decode)
 	}
 	if err != nil {
-		r.problem(place, l.Off, "%v", err)
+		r.problems.Add(place, l.Off, "%v", err)
 	}
 }
 
@@ -178,12 +174,7 @@ func (r *reader) macRecord(l Location, start int64) (m MacRecord, version uint64
 	return m, version, c.Err()
 }
 
-// bootArgs reads the arguments of the kernel of macOS.
-func (r *reader) bootArgs(l Location) (*string, error) {
-	c, err := r.fixed(l, 12)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) bootArgs(c *bin.Cursor) (*string, error) {
 	c.Skip(4)
 	text, err := r.utf16(int64(c.U64()))
 	return &text, err
@@ -236,7 +227,7 @@ func (r *reader) clientStacks(l Location) (stacks []ClientStack, err error) {
 	err = r.entries(l.Off+16, 12, uint64(threads), maxEntries, func(c *bin.Cursor) {
 		id, first, n := c.U32(), int64(c.U32()), int64(c.U32())
 		if first > int64(len(frames)) || n > int64(len(frames))-first {
-			r.problem("client stack", l.Off, "frames %d to %d of thread %d are missing", first, first+n, id)
+			r.problems.Add("client stack", l.Off, "frames %d to %d of thread %d are missing", first, first+n, id)
 			return
 		}
 		stacks = append(stacks, ClientStack{id, frames[first : first+n : first+n]})

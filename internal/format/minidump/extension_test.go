@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
 	"symbolon/internal/format/minidump"
 )
@@ -68,9 +69,9 @@ func TestMapsOfLinux(t *testing.T) {
 	d.Stream(fixture.DumpMaps, "7000-8000 rw-p 00000000 00:00 0 [stack]\n1000-2000 r-xp 00000000 08:01 12 /opt/anvil\n2000-3000 ---p 0 0 0\n\nnonsense\n5000-4000 r--p\n")
 	f := open(t, d)
 	want := []minidump.Mapping{
-		{Addr: 0x1000, Size: 0x1000, Readable: true, Executable: true, IsMapped: true},
+		{Addr: 0x1000, Size: 0x1000, Protection: bin.Readable | bin.Executable, IsMapped: true},
 		{Addr: 0x2000, Size: 0x1000, IsMapped: true},
-		{Addr: 0x7000, Size: 0x1000, Readable: true, Writable: true, IsMapped: true},
+		{Addr: 0x7000, Size: 0x1000, Protection: bin.Readable | bin.Writable, IsMapped: true},
 	}
 	if !slices.Equal(f.LinuxMaps, want) || !slices.Equal(f.Mappings, want) {
 		t.Errorf("%+v, must be %+v", f.LinuxMaps, want)

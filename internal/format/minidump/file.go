@@ -1,8 +1,10 @@
 package minidump
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"symbolon/internal/bin"
@@ -28,14 +30,14 @@ type File struct {
 	Threads   []Thread
 	Modules   []Module // the program first; addresses may overlap
 	Unloaded  []Unloaded
-	Memory    Memory
+	Memory    *bin.Memory
 	Mappings  []Mapping   // sorted; nil: missing
 	LinuxMaps []Mapping   // those of /proc/PID/maps, which are Mappings too unless Windows' are present; nil: missing
 	Handles   []Handle    // nil: missing
 	MacCrash  []MacRecord // nil: missing
 	BootArgs  *string     // of macOS
 	Client    []ClientStack
-	Problems  []Problem
+	Problems  bin.Problems
 
 	// These are nil if they are missing.
 	Exception *Exception
@@ -62,7 +64,7 @@ func Open(src bin.Source) (*File, error) {
 	if err := f.readDirectory(); err != nil {
 		return nil, err
 	}
-	if !set(f, SystemInfo, &f.System, r.system) {
+	if !setRecord(f, SystemInfo, 56, &f.System, r.system) {
 		return nil, f.missing(SystemInfo, ErrMissingSystemInfo)
 	}
 	r.sys = f.System
@@ -70,21 +72,20 @@ func Open(src bin.Source) (*File, error) {
 		return nil, f.missing(ThreadList, ErrMissingThreadList)
 	}
 	set(f, ThreadNames, &f.Threads, func(l Location) ([]Thread, error) { return r.threadNames(l, f.Threads) })
-	set(f, ThreadInfoList, &f.Threads, func(l Location) ([]Thread, error) { return r.threadInfo(l, f.Threads) })
-	set(f, Exceptions, &f.Exception, r.exception)
-	set(f, BreakpadInfo, &f.Breakpad, r.breakpad)
+	setRecord(f, Exceptions, 168, &f.Exception, r.exception)
+	setRecord(f, BreakpadInfo, 12, &f.Breakpad, r.breakpad)
 	set(f, ModuleList, &f.Modules, r.modules)
 	set(f, UnloadedModuleList, &f.Unloaded, r.unloaded)
 	set(f, LinuxMaps, &f.LinuxMaps, r.maps)
 	if !set(f, MemoryInfoList, &f.Mappings, r.memoryInfo) {
 		f.Mappings = f.LinuxMaps
 	}
-	set(f, MiscInfo, &f.Misc, r.misc)
+	setRecord(f, MiscInfo, 24, &f.Misc, r.misc)
 	set(f, HandleData, &f.Handles, r.handles)
-	set(f, AssertionInfo, &f.Assertion, r.assertion)
-	set(f, CrashpadInfo, &f.Crashpad, r.crashpad)
+	setRecord(f, AssertionInfo, 776, &f.Assertion, r.assertion)
+	setRecord(f, CrashpadInfo, 52, &f.Crashpad, r.crashpad)
 	set(f, MacCrashInfo, &f.MacCrash, r.macCrashInfo)
-	set(f, MacBootArgs, &f.BootArgs, r.bootArgs)
+	setRecord(f, MacBootArgs, 12, &f.BootArgs, r.bootArgs)
 	set(f, ClientStacks, &f.Client, r.clientStacks)
 	f.readMemory()
 	f.Problems = r.problems
@@ -134,9 +135,20 @@ func set[T any](f *File, t StreamType, dst *T, read func(Location) (T, error)) b
 			*dst = v
 			return true
 		}
-		f.reader.problem(t.String(), s.Off, "%v", err)
+		f.reader.problems.Add(t.String(), s.Off, "%v", err)
 	}
 	return false
+}
+
+// setRecord is set for a stream that begins with a record of size bytes.
+func setRecord[T any](f *File, t StreamType, size int64, dst *T, read func(c *bin.Cursor) (T, error)) bool {
+	return set(f, t, dst, func(l Location) (v T, err error) {
+		c, err := f.reader.fixed(l, size)
+		if err != nil {
+			return v, err
+		}
+		return read(c)
+	})
 }
 
 // missing returns the error for a required stream.
@@ -148,11 +160,10 @@ func (f *File) missing(t StreamType, name error) error {
 	return fault.New(fault.Malformed, place, "%w: the file does not have this stream", name)
 }
 
-// readMemory joins all ranges of memory. A thread without a valid stack gets the
-// range at its address.
+// readMemory joins all ranges of memory.
 func (f *File) readMemory() {
 	r := &f.reader
-	var wide, ranges []Range
+	var wide, ranges []bin.Range
 	set(f, Memory64List, &wide, r.memory64List)
 	set(f, MemoryList, &ranges, r.memoryList)
 	ranges = append(wide, ranges...)
@@ -161,37 +172,27 @@ func (f *File) readMemory() {
 			ranges = append(ranges, t.Stack)
 		}
 	}
-	f.Memory = newMemory(r.src, ranges)
-	for i := range f.Threads {
-		if t := &f.Threads[i]; !r.isRange(t.Stack) {
-			t.Stack, _ = f.Memory.Region(t.Stack.Addr)
-		}
-	}
+	f.Memory, _ = bin.NewMemory(r.src, ranges)
 }
-
-// Context reads the registers of a thread or exception.
-func (f *File) Context(l Location) (*Context, error) { return f.reader.context(l) }
 
 // BigEndian reports the byte order of the file and its memory.
 func (f *File) BigEndian() bool { return f.reader.order == binary.BigEndian }
 
-// system reads the system information.
-func (r *reader) system(l Location) (*System, error) {
-	c, err := r.fixed(l, 56)
-	if err != nil {
-		return nil, err
-	}
-	s := &System{order: r.order, Arch: ident.ArchUnknown}
-	s.cpu, s.Level, s.Revision = c.U16(), c.U16(), c.U16()
+func (r *reader) system(c *bin.Cursor) (*System, error) {
+	s := &System{order: r.order, CPU: "unknown", Arch: ident.ArchUnknown}
+	cpu := c.U16()
+	s.Level, s.Revision = c.U16(), c.U16()
 	s.CPUs = c.U8()
 	c.Skip(1)
-	s.Major, s.Minor, s.Build, s.Platform = c.U32(), c.U32(), c.U32(), c.U32()
+	s.Major, s.Minor, s.Build = c.U32(), c.U32(), c.U32()
+	number := c.U32()
 	pack := int64(c.U32())
 	c.Skip(4)
 	copy(s.details[:], c.Bytes(len(s.details)))
-	s.OS, _ = platform(s.Platform)
-	if x, ok := cpus[s.cpu]; ok {
-		if s.Wide, s.Arch = x.isWide, x.little; r.order == binary.BigEndian {
+	system := systems[number]
+	s.OS, s.OSName, s.module = system.os, cmp.Or(system.name, fmt.Sprintf("%#x", number)), system.module
+	if x, ok := cpus[cpu]; ok {
+		if s.CPU, s.Wide, s.Arch = x.name, x.isWide, x.little; r.order == binary.BigEndian {
 			s.Arch = x.big
 		}
 	}

@@ -20,7 +20,6 @@ func complete(order binary.ByteOrder, cpu uint16, os uint32) []byte {
 	context := d.Context(nil)
 	d.Threads(fixture.DumpThread{ID: 1, StackAddr: 0x7000, Stack: []byte("stack"), Context: context}, fixture.DumpThread{ID: 2, StackAddr: 0x8000})
 	d.Names(1, "main", "wörker 😀")
-	d.Table(fixture.DumpThreadInfo, d.Words(uint32(1), [3]uint32{}, [4]uint64{}, uint64(0x401000), uint64(1)))
 	d.Exception(fixture.DumpCrash{Thread: 1, Code: 11, Flags: 1, Addr: 0x10, Context: context, Params: []uint64{1, 2}})
 	d.Stream(fixture.DumpBreakpad, uint32(3), uint32(1), uint32(2))
 	d.Modules(fixture.DumpModule{Base: 0x400000, Size: 0x1000, Name: "/bin/app", Version: []uint32{1, 2, 3, 4}, Record: d.BuildID(moduleID[:]...)},
@@ -88,7 +87,7 @@ func FuzzOpen(f *testing.F) {
 // content returns the values that a file has.
 func content(f *minidump.File) []any {
 	list := []any{
-		f.Time, f.Streams, *f.System, f.System.CPU(), f.System.OSName(), f.System.CPUInfo(), f.Threads, f.Modules, f.Unloaded, f.Memory.Ranges(), f.Mappings,
+		f.Time, f.Streams, *f.System, f.System.CPUInfo(), f.Threads, f.Modules, f.Unloaded, f.Memory.Ranges(), f.Mappings,
 		f.LinuxMaps, f.Handles, f.MacCrash, f.BootArgs, f.Client, f.Problems, f.Exception, f.Breakpad, f.Assertion, f.Crashpad, f.Misc,
 		f.LSB(), f.Limits(), string(f.SoftErrors()), f.BigEndian(),
 	}
@@ -103,7 +102,7 @@ func content(f *minidump.File) []any {
 	}
 	for _, t := range f.Threads {
 		c, err := f.Context(t.Context)
-		region, ok := f.Memory.Region(t.Stack.Addr)
+		region, ok := f.Memory.Find(t.Stack.Addr)
 		memory := make([]byte, 32)
 		n := f.Memory.ReadAt(memory, t.Stack.Addr+1)
 		add(c, err, region, ok, memory[:n])

@@ -58,10 +58,10 @@ func TestRegionIsTheRangeThatContainsAnAddress(t *testing.T) {
 	d := begin(newDump())
 	d.Memory(fixture.DumpRange{Addr: 0x1000, Data: make([]byte, 16)}, fixture.DumpRange{Addr: 0x1010, Data: make([]byte, 8)})
 	f := intact(t, d)
-	if r, ok := f.Memory.Region(0x100f); !ok || r.Addr != 0x1000 || r.Size != 16 {
+	if r, ok := f.Memory.Find(0x100f); !ok || r.Addr != 0x1000 || r.Size != 16 {
 		t.Errorf("%v, %t", r, ok)
 	}
-	if r, ok := f.Memory.Region(0x1018); ok {
+	if r, ok := f.Memory.Find(0x1018); ok {
 		t.Errorf("%v for an address after it", r)
 	}
 }

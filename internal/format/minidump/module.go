@@ -38,15 +38,15 @@ func (r *reader) modules(l Location) (modules []Module, err error) {
 		c.Skip(4)
 		timestamp, name := c.U32(), int64(c.U32())
 		if m.Size == 0 || m.Base+m.Size < m.Base {
-			r.problem("module list", name, "invalid size %d of the module at %#x", m.Size, m.Base)
+			r.problems.Add("module list", name, "invalid size %d of the module at %#x", m.Size, m.Base)
 			return
 		}
-		m.Arch, m.Type = r.sys.Arch, r.sys.moduleType()
+		m.Arch, m.Type = r.sys.Arch, r.sys.module
 		m.CodeFile, _ = r.name("module name", name)
 		m.Version = r.sys.version(c)
 		record := location(c)
 		if err := r.record(record, &m.Module, ident.PECodeID(timestamp, uint32(m.Size))); err != nil {
-			r.problem("CodeView record", record.Off, "%v", err)
+			r.problems.Add("CodeView record", record.Off, "%v", err)
 		}
 		modules = append(modules, m)
 	})
@@ -61,7 +61,7 @@ func (r *reader) unloaded(l Location) (modules []Unloaded, err error) {
 		m.CodeID = ident.PECodeID(c.U32(), uint32(m.Size))
 		name := int64(c.U32())
 		if m.Size == 0 || m.Base+m.Size < m.Base {
-			r.problem("unloaded modules", name, "invalid size %d of the module at %#x", m.Size, m.Base)
+			r.problems.Add("unloaded modules", name, "invalid size %d of the module at %#x", m.Size, m.Base)
 			return
 		}
 		m.Name, _ = r.name("module name", name)

@@ -19,11 +19,7 @@ type Misc struct {
 }
 
 // misc reads the fields that all versions of the stream have.
-func (r *reader) misc(l Location) (*Misc, error) {
-	c, err := r.fixed(l, 24)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) misc(c *bin.Cursor) (*Misc, error) {
 	c.Skip(4)
 	flags := c.U32()
 	return &Misc{c.U32(), c.U32(), flags&1 != 0, flags&2 != 0}, nil
@@ -37,11 +33,7 @@ type Assertion struct {
 	Kind                       string // empty if unknown
 }
 
-func (r *reader) assertion(l Location) (*Assertion, error) {
-	c, err := r.fixed(l, 776)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) assertion(c *bin.Cursor) (*Assertion, error) {
 	a := &Assertion{}
 	for _, text := range []*string{&a.Expression, &a.Function, &a.File} {
 		*text = fixedText(c)
@@ -70,29 +62,16 @@ func fixedText(c *bin.Cursor) string {
 
 // A Handle is an open object of a process on Windows.
 type Handle struct {
-	Value      uint64
-	TypeName   *string // nil: missing
-	ObjectName *string
-	Info       []ObjectInfo
+	Value      uint64  `json:"handle"`
+	TypeName   *string `json:"type_name"` // nil: missing
+	ObjectName *string `json:"object_name"`
 }
-
-// ObjectInfo is further data about a handle, whose layout depends on its type.
-type ObjectInfo struct {
-	Type uint32
-	Location
-}
-
-// maxInfo limits the chain of ObjectInfo of a handle. There are about ten types.
-const maxInfo = 16
 
 func (r *reader) handles(l Location) (handles []Handle, err error) {
 	handles = []Handle{}
 	err = r.table(l, 32, maxEntries, false, func(c *bin.Cursor) {
 		h := Handle{Value: c.U64()}
 		h.TypeName, h.ObjectName = r.handleName(c.U32()), r.handleName(c.U32())
-		if c.Skip(16); c.Len() >= 8 {
-			h.Info = r.objectInfo(int64(c.U32()))
-		}
 		handles = append(handles, h)
 	})
 	return handles, err
@@ -109,30 +88,11 @@ func (r *reader) handleName(off uint32) *string {
 	return &name
 }
 
-// objectInfo reads a chain of entries.
-func (r *reader) objectInfo(off int64) (chain []ObjectInfo) {
-	for off != 0 {
-		c, err := r.cursor(Location{off, 12})
-		if err != nil || len(chain) == maxInfo {
-			r.problem("handle information", off, "chain of more than %d entries, or beyond the file", len(chain))
-			return chain
-		}
-		next := int64(c.U32())
-		x := ObjectInfo{c.U32(), Location{off + 12, int64(c.U32())}}
-		if r.contains(x.Location) {
-			chain = append(chain, x)
-		}
-		off = next
-	}
-	return chain
-}
-
 // A Mapping is a range of addresses with its protection.
 type Mapping struct {
-	Addr, Size                     uint64
-	Readable, Writable, Executable bool
-	IsMapped                       bool // false: free or reserved
-	IsGuard                        bool // an access fails once
+	Addr, Size uint64
+	Protection bin.Protection // of a guard page none: the first access fails
+	IsMapped   bool           // false: free or reserved
 }
 
 // memoryInfo reads the table of protections.
@@ -146,8 +106,9 @@ func (r *reader) memoryInfo(l Location) (list []Mapping, err error) {
 		c.Skip(16)
 		m.Size = c.U64()
 		state, protect := c.U32(), c.U32()
-		m.IsMapped, m.IsGuard = state == stateCommit, protect&protectGuard != 0
-		m.Readable, m.Writable, m.Executable = protect&protectRead != 0, protect&protectWrite != 0, protect&protectExecute != 0
+		if m.IsMapped = state == stateCommit; protect&protectGuard == 0 {
+			m.Protection = bin.NewProtection(protect&protectRead != 0, protect&protectWrite != 0, protect&protectExecute != 0)
+		}
 		list = append(list, m)
 	})
 	sortMappings(list)
@@ -172,7 +133,7 @@ func (r *reader) maps(l Location) (list []Mapping, err error) {
 		case ok && len(list) < maxRanges:
 			list = append(list, m)
 		case len(bytes.TrimSpace(line)) > 0:
-			r.problem("memory maps", off, "invalid line, or more than %d lines", maxRanges)
+			r.problems.Add("memory maps", off, "invalid line, or more than %d lines", maxRanges)
 		}
 		off += int64(len(line))
 	}
@@ -189,8 +150,5 @@ func parseMapping(line []byte) (m Mapping, ok bool) {
 	if err != nil || endErr != nil || end <= start || len(rest) < 4 {
 		return m, false
 	}
-	return Mapping{
-		Addr: start, Size: end - start, IsMapped: true,
-		Readable: rest[0] == 'r', Writable: rest[1] == 'w', Executable: rest[2] == 'x',
-	}, true
+	return Mapping{start, end - start, bin.NewProtection(rest[0] == 'r', rest[1] == 'w', rest[2] == 'x'), true}, true
 }

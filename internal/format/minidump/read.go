@@ -11,39 +11,23 @@ import (
 	"symbolon/internal/bin"
 )
 
-// Problem is a damaged part of a file, which was skipped.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the file
-	Reason string
-}
-
 const (
-	maxProblems = 64       // Problems that are kept
-	maxEntries  = 1 << 16  // entries of a list
-	maxRanges   = 1 << 19  // ranges of memory in a list
-	maxText     = 16 << 20 // bytes of all decoded texts
+	maxEntries = 1 << 16  // entries of a list
+	maxRanges  = 1 << 19  // ranges of memory in a list
+	maxText    = 16 << 20 // bytes of all decoded texts
 )
 
 // A Location is a part of the file.
 type Location struct{ Off, Size int64 }
 
-// reader reads parts of a file.
 type reader struct {
 	src      bin.Source
 	order    binary.ByteOrder
 	sys      *System
 	text     int64 // bytes of text that may still be decoded
-	problems []Problem
+	problems bin.Problems
 }
 
-func (r *reader) problem(place string, off int64, format string, args ...any) {
-	if len(r.problems) < maxProblems {
-		r.problems = append(r.problems, Problem{place, off, fmt.Sprintf(format, args...)})
-	}
-}
-
-// bytes returns the bytes of l.
 func (r *reader) bytes(l Location) ([]byte, error) {
 	if l.Size > math.MaxInt32 {
 		return nil, fmt.Errorf("%d bytes are too large", l.Size)
@@ -62,11 +46,6 @@ func (r *reader) fixed(l Location, size int64) (*bin.Cursor, error) {
 		return nil, fmt.Errorf("%d bytes are too few, must be %d", l.Size, size)
 	}
 	return r.cursor(Location{l.Off, size})
-}
-
-// contains reports whether the file has the bytes of l, at least one.
-func (r *reader) contains(l Location) bool {
-	return l.Off > 0 && l.Size > 0 && l.Off < r.src.Size() && l.Size <= r.src.Size()-l.Off
 }
 
 // location reads a size and an offset.
@@ -104,13 +83,7 @@ func (r *reader) table(l Location, entry int64, most uint32, isWide bool, decode
 	if err != nil {
 		return err
 	}
-	header, stride := int64(c.U32()), int64(c.U32())
-	count := uint64(0)
-	if isWide {
-		count = c.U64()
-	} else {
-		count = uint64(c.U32())
-	}
+	header, stride, count := int64(c.U32()), int64(c.U32()), c.Word(isWide)
 	if header < size || stride < entry {
 		return fmt.Errorf("invalid header of %d bytes with entries of %d bytes", header, stride)
 	}
@@ -123,7 +96,7 @@ func (r *reader) table(l Location, entry int64, most uint32, isWide bool, decode
 // entries calls decode with a cursor on each of count entries, but at most most.
 func (r *reader) entries(off, stride int64, count uint64, most uint32, decode func(c *bin.Cursor)) error {
 	if count > uint64(most) {
-		r.problem("list", off, "%d entries, of which %d are read", count, most)
+		r.problems.Add("list", off, "%d entries, of which %d are read", count, most)
 		count = uint64(most)
 	}
 	b, err := bin.Read(r.src, off, int(int64(count)*stride))
@@ -180,7 +153,7 @@ func (r *reader) utf16(off int64) (string, error) {
 func (r *reader) name(place string, off int64) (string, bool) {
 	text, err := r.utf16(off)
 	if err != nil {
-		r.problem(place, off, "%v", err)
+		r.problems.Add(place, off, "%v", err)
 	}
 	return text, err == nil
 }
@@ -196,7 +169,7 @@ func (r *reader) utf8(place string, off int64) string {
 		err = r.charge(int64(len(b)))
 	}
 	if err != nil {
-		r.problem(place, off, "%v", err)
+		r.problems.Add(place, off, "%v", err)
 		return ""
 	}
 	return valid(b)

@@ -17,22 +17,18 @@ const (
 	UnloadedModuleList StreamType = 14
 	MiscInfo           StreamType = 15
 	MemoryInfoList     StreamType = 16
-	ThreadInfoList     StreamType = 17
 	ThreadNames        StreamType = 24
 	BreakpadInfo       StreamType = 0x47670001
 	AssertionInfo      StreamType = 0x47670002
 	LinuxCPUInfo       StreamType = 0x47670003
 	LinuxProcStatus    StreamType = 0x47670004
 	LinuxLSBRelease    StreamType = 0x47670005
-	LinuxCmdLine       StreamType = 0x47670006
-	LinuxEnviron       StreamType = 0x47670007
-	LinuxAuxv          StreamType = 0x47670008
 	LinuxMaps          StreamType = 0x47670009
-	CrashpadInfo       StreamType = 0x43500001
 	MacCrashInfo       StreamType = 0x4d7a0001
 	MacBootArgs        StreamType = 0x4d7a0002
 	LinuxLimits        StreamType = 0x4d7a0003
 	SoftErrors         StreamType = 0x4d7a0004
+	CrashpadInfo       StreamType = 0x43500001
 	ClientStacks       StreamType = 0x53790001
 )
 
@@ -42,12 +38,11 @@ type Stream struct {
 	Location
 }
 
-// unreadNames has the names of streams that the package does not read, in the SDK
-// and in the output of rust-minidump.
+// unreadNames has the names of streams that rust-minidump does not read, in its output.
 var unreadNames = map[StreamType]string{
 	0: "UnusedStream", 8: "ThreadExListStream", 10: "CommentStreamA", 11: "CommentStreamW", 13: "FunctionTable",
 	18: "HandleOperationListStream", 19: "TokenStream", 20: "JavaScriptDataStream", 21: "SystemMemoryInfoStream",
-	22: "ProcessVmCountersStream", 23: "IptTraceStream", 0x4767000a: "LinuxDsoDebug",
+	22: "ProcessVmCountersStream", 23: "IptTraceStream", 0x47670006: "LinuxCmdLine", 0x47670008: "LinuxAuxv", 0x4767000a: "LinuxDsoDebug",
 }
 
 // streamNames has the names of the others.
@@ -55,16 +50,16 @@ var streamNames = map[StreamType]string{
 	ThreadList: "ThreadListStream", ModuleList: "ModuleListStream", MemoryList: "MemoryListStream", Exceptions: "ExceptionStream",
 	SystemInfo: "SystemInfoStream", Memory64List: "Memory64ListStream", HandleData: "HandleDataStream",
 	UnloadedModuleList: "UnloadedModuleListStream", MiscInfo: "MiscInfoStream", MemoryInfoList: "MemoryInfoListStream",
-	ThreadInfoList: "ThreadInfoListStream", ThreadNames: "ThreadNamesStream",
+	17: "ThreadInfoListStream", ThreadNames: "ThreadNamesStream",
 	BreakpadInfo: "BreakpadInfoStream", AssertionInfo: "AssertionInfoStream", LinuxCPUInfo: "LinuxCpuInfo",
-	LinuxProcStatus: "LinuxProcStatus", LinuxLSBRelease: "LinuxLsbRelease", LinuxCmdLine: "LinuxCmdLine",
-	LinuxEnviron: "LinuxEnviron", LinuxAuxv: "LinuxAuxv", LinuxMaps: "LinuxMaps",
+	LinuxProcStatus: "LinuxProcStatus", LinuxLSBRelease: "LinuxLsbRelease",
+	0x47670007: "LinuxEnviron", LinuxMaps: "LinuxMaps",
 	CrashpadInfo: "CrashpadInfoStream", MacCrashInfo: "MozMacosCrashInfoStream",
 	MacBootArgs: "MozMacosBootargsStream", LinuxLimits: "MozLinuxLimits", SoftErrors: "MozSoftErrors",
 	ClientStacks: "SentryClientStacks",
 }
 
-// IsRead reports whether the package reads streams of the type.
+// IsRead reports whether rust-minidump reads streams of the type.
 func (t StreamType) IsRead() bool { return streamNames[t] != "" }
 
 // IsKnown reports whether the type has a name.

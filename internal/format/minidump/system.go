@@ -25,72 +25,46 @@ const (
 	NaCl
 )
 
-// platform returns the system with a number, and its name in the output of peers.
-func platform(id uint32) (OS, string) {
-	switch id {
-	case 1, 2, 3:
-		return Windows, "Windows NT"
-	case 0x8101:
-		return MacOS, "Mac OS X"
-	case 0x8102:
-		return IOS, "iOS"
-	case 0x8201:
-		return Linux, "Linux"
-	case 0x8202:
-		return Solaris, "Solaris"
-	case 0x8203:
-		return Android, "Android"
-	case 0x8204:
-		return PS3, "PS3"
-	case 0x8205:
-		return NaCl, "NaCl"
-	}
-	return UnknownOS, fmt.Sprintf("%#x", id)
+// systems lists the systems by their numbers: their names in the output of peers, and
+// the types of their modules.
+var systems = map[uint32]struct {
+	os     OS
+	name   string
+	module ident.Type
+}{
+	1: {Windows, "Windows NT", ident.TypePE}, 2: {Windows, "Windows NT", ident.TypePE}, 3: {Windows, "Windows NT", ident.TypePE},
+	0x8101: {MacOS, "Mac OS X", ident.TypeMachO}, 0x8102: {IOS, "iOS", ident.TypeMachO},
+	0x8201: {Linux, "Linux", ident.TypeELF}, 0x8203: {Android, "Android", ident.TypeELF},
+	0x8202: {Solaris, "Solaris", ident.TypeUnknown}, 0x8204: {PS3, "PS3", ident.TypeUnknown}, 0x8205: {NaCl, "NaCl", ident.TypeUnknown},
 }
 
-// Numbers of CPUs.
-const (
-	cpuX86      = 0
-	cpuMIPS     = 1
-	cpuPPC      = 3
-	cpuARM      = 5
-	cpuAMD64    = 9
-	cpuX86Win64 = 10
-	cpuARM64    = 12
-	cpuSPARC    = 0x8001
-	cpuPPC64    = 0x8002
-	cpuARM64Old = 0x8003
-	cpuMIPS64   = 0x8004
-	cpuRISCV    = 0x8005
-	cpuRISCV64  = 0x8006
-)
-
-// cpus lists the names of CPUs in the output of peers, their instruction sets in
-// either byte order, and whether addresses have 64 bits.
+// cpus lists the CPUs by their numbers: their names in the output of peers, their
+// instruction sets in either byte order, and whether addresses have 64 bits.
 var cpus = map[uint16]struct {
 	name        string
 	little, big ident.Arch
 	isWide      bool
 }{
-	cpuX86:      {"x86", ident.ArchX86, ident.ArchX86, false},
-	cpuMIPS:     {"mips", ident.ArchMIPSel, ident.ArchMIPS, false},
-	cpuPPC:      {"ppc", ident.ArchPPC, ident.ArchPPC, false},
-	cpuARM:      {"arm", ident.ArchARM, ident.ArchARM, false},
-	cpuAMD64:    {"amd64", ident.ArchX86_64, ident.ArchX86_64, true},
-	cpuX86Win64: {"x86", ident.ArchX86, ident.ArchX86, false},
-	cpuARM64:    {"arm64", ident.ArchARM64, ident.ArchARM64, true},
-	cpuSPARC:    {"sparc", ident.ArchSPARC, ident.ArchSPARC, false},
-	cpuPPC64:    {"ppc64", ident.ArchPPC64le, ident.ArchPPC64, true},
-	cpuARM64Old: {"arm64", ident.ArchARM64, ident.ArchARM64, true},
-	cpuMIPS64:   {"mips64", ident.ArchMIPS64el, ident.ArchMIPS64, true},
-	cpuRISCV:    {"riscv", ident.ArchRISCV32, ident.ArchRISCV32, false},
-	cpuRISCV64:  {"riscv64", ident.ArchRISCV64, ident.ArchRISCV64, true},
+	0:      {"x86", ident.ArchX86, ident.ArchX86, false},
+	1:      {"mips", ident.ArchMIPSel, ident.ArchMIPS, false},
+	3:      {"ppc", ident.ArchPPC, ident.ArchPPC, false},
+	5:      {"arm", ident.ArchARM, ident.ArchARM, false},
+	9:      {"amd64", ident.ArchX86_64, ident.ArchX86_64, true},
+	10:     {"x86", ident.ArchX86, ident.ArchX86, false}, // of a 64-bit Windows
+	12:     {"arm64", ident.ArchARM64, ident.ArchARM64, true},
+	0x8001: {"sparc", ident.ArchSPARC, ident.ArchSPARC, false},
+	0x8002: {"ppc64", ident.ArchPPC64le, ident.ArchPPC64, true},
+	0x8003: {"arm64", ident.ArchARM64, ident.ArchARM64, true}, // Breakpad's older number
+	0x8004: {"mips64", ident.ArchMIPS64el, ident.ArchMIPS64, true},
+	0x8005: {"riscv", ident.ArchRISCV32, ident.ArchRISCV32, false},
+	0x8006: {"riscv64", ident.ArchRISCV64, ident.ArchRISCV64, true},
 }
 
 // System describes the machine and its operating system.
 type System struct {
 	OS                  OS
-	Platform            uint32 // number of the system
+	OSName              string // in the output of peers; of an unknown system its number
+	CPU                 string // its name in the output of peers
 	Arch                ident.Arch
 	Wide                bool // addresses of 64 bits
 	CPUs                uint8
@@ -98,24 +72,9 @@ type System struct {
 	Major, Minor, Build uint32 // version of the system
 	ServicePack         string // or what other systems than Windows have: a build, a text of uname
 
-	cpu     uint16
-	details [24]byte // of the CPU
+	module  ident.Type // of its modules
+	details [24]byte   // of the CPU
 	order   binary.ByteOrder
-}
-
-// CPU returns the name of the CPU in the output of peers.
-func (s *System) CPU() string {
-	if x, ok := cpus[s.cpu]; ok {
-		return x.name
-	}
-	return "unknown"
-}
-
-// OSName returns the name of the system in the output of peers, for an unknown
-// one its number.
-func (s *System) OSName() string {
-	_, name := platform(s.Platform)
-	return name
 }
 
 // address removes the sign extension of an address of 32 bits.
@@ -150,12 +109,12 @@ func (s *System) Version() (version, build string) {
 func (s *System) CPUInfo() string {
 	c := bin.NewCursor(s.details[:], s.order)
 	model := fmt.Sprintf("family %d model %d stepping %d", s.Level, s.Revision>>8, s.Revision&0xff)
-	switch s.cpu {
-	case cpuAMD64:
+	switch s.CPU {
+	case "amd64":
 		return model
-	case cpuX86, cpuX86Win64:
+	case "x86":
 		return strings.TrimSpace(valid(bytes.Trim(c.Bytes(12), "\x00")) + " " + model)
-	case cpuARM:
+	case "arm":
 		return armInfo(s.Level, c.U32(), c.U32())
 	}
 	return ""
@@ -201,19 +160,6 @@ func armInfo(level uint16, id, features uint32) string {
 		text += " features: " + strings.Join(has, ",")
 	}
 	return text
-}
-
-// moduleType returns the format of the system's binaries.
-func (s *System) moduleType() ident.Type {
-	switch s.OS {
-	case Windows:
-		return ident.TypePE
-	case MacOS, IOS:
-		return ident.TypeMachO
-	case Linux, Android:
-		return ident.TypeELF
-	}
-	return ident.TypeUnknown
 }
 
 // version reads a VS_FIXEDFILEINFO. Writers on other systems than those of

@@ -10,9 +10,8 @@ type Thread struct {
 	Name    string
 	IsNamed bool // the name may be empty
 	TEB     uint64
-	Start   uint64   // address of its function, 0 if unknown
-	Stack   Range    // Size 0: not in the file
-	Context Location // for File.Context
+	Stack   bin.Range // in File.Memory, if the file has it
+	Context Location  // for File.Context
 }
 
 // threads reads the list of threads. The stack of a thread may be missing.
@@ -45,20 +44,6 @@ func (r *reader) threadNames(l Location, threads []Thread) ([]Thread, error) {
 	return threads, err
 }
 
-// threadInfo returns threads with the addresses of their functions.
-func (r *reader) threadInfo(l Location, threads []Thread) ([]Thread, error) {
-	starts := map[uint32]uint64{}
-	err := r.table(l, 64, maxEntries, false, func(c *bin.Cursor) {
-		id := c.U32()
-		c.Skip(44)
-		starts[id] = r.sys.address(c.U64())
-	})
-	for i := range threads {
-		threads[i].Start = starts[threads[i].ID]
-	}
-	return threads, err
-}
-
 // An Exception is the reason of a crash. The meaning of its numbers depends on
 // the system.
 type Exception struct {
@@ -70,11 +55,7 @@ type Exception struct {
 	Context    Location // for File.Context
 }
 
-func (r *reader) exception(l Location) (*Exception, error) {
-	c, err := r.fixed(l, 168)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) exception(c *bin.Cursor) (*Exception, error) {
 	e := &Exception{ThreadID: c.U32()}
 	c.Skip(4)
 	e.Code, e.Flags = c.U32(), c.U32()
@@ -97,11 +78,7 @@ type Breakpad struct {
 	HasDumpThread, HasRequestingThread bool
 }
 
-func (r *reader) breakpad(l Location) (*Breakpad, error) {
-	c, err := r.fixed(l, 12)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) breakpad(c *bin.Cursor) (*Breakpad, error) {
 	valid := c.U32()
 	return &Breakpad{c.U32(), c.U32(), valid&1 != 0, valid&2 != 0}, nil
 }

@@ -1,9 +1,13 @@
 package pdb
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 
 	"symbolon/internal/bin"
 )
@@ -30,8 +34,14 @@ const debugHead = 64
 // Flags of the debug information.
 const flagStripped = 2
 
-// readDebug reads the header of the debug information stream, and the tables of
-// the whole file.
+// debugHeader is where the tables of the whole file are.
+type debugHeader struct {
+	parts   [7]struct{ at, size int64 } // in the stream: modules, contributions to sections, …, numbers of optional streams
+	publics Stream
+	maps    [2]Stream // of addresses: toSource and toBinary
+}
+
+// readDebug reads the header of the debug information stream, and the sections.
 func (f *File) readDebug() error {
 	s := f.msf.stream(streamDebug)
 	if s.Size() < debugHead {
@@ -51,36 +61,49 @@ func (f *File) readDebug() error {
 	}
 	c.U32() // stream of globals, and a version
 	publics, _, symbols, _ := c.U16(), c.U16(), c.U16(), c.U16()
-	var sizes [7]int64
+	parts := &f.debug.parts
 	for i := range 5 {
-		sizes[i] = int64(c.U32())
+		parts[i].size = int64(c.U32())
 	}
-	c.U32()                                             // index of MFC's type server
-	sizes[6], sizes[5] = int64(c.U32()), int64(c.U32()) // in reverse order
+	c.U32()                                                       // index of MFC's type server
+	parts[6].size, parts[5].size = int64(c.U32()), int64(c.U32()) // in reverse order
 	f.Stripped = c.U16()&flagStripped != 0
 	f.Machine = c.U16()
-	var parts [len(sizes)][]byte
 	at := int64(debugHead)
-	for i, n := range sizes {
-		if i == 0 || i == 1 || i == 6 {
-			if parts[i], err = s.Bytes(at, int(min(n, max(0, s.Size()-at))), nil); err != nil {
-				return err
-			}
-			if int64(len(parts[i])) < n {
-				f.problem("debug information stream", at, "part %d has %d of %d bytes", i, len(parts[i]), n)
-			}
-		}
-		at += n
+	for i := range parts {
+		parts[i].at = at
+		at += parts[i].size
 	}
-	f.symbols = f.msf.stream(int(symbols))
-	f.readExtras(parts[6])
-	f.readModules(parts[0])
-	f.readParts(parts[1])
-	f.readPublics(f.msf.stream(int(publics)))
+	f.symbols, f.debug.publics = f.msf.stream(int(symbols)), f.msf.stream(int(publics))
+	list, err := f.debugPart(6, 2*numExtras)
+	f.readExtras(list)
+	return err
+}
+
+// debugPart returns at most the first n bytes of a part of the debug information.
+func (f *File) debugPart(i int, n int64) ([]byte, error) {
+	s, p := f.msf.stream(streamDebug), f.debug.parts[i]
+	has := max(0, min(p.size, s.Size()-p.at))
+	if has < p.size {
+		f.Problems.Add("debug information stream", p.at, "part %d has %d of %d bytes", i, has, p.size)
+	}
+	return s.Bytes(min(p.at, s.Size()), int(min(has, n)), nil)
+}
+
+// readTables reads the tables of the whole file.
+func (f *File) readTables() error {
+	f.readMaps()
+	f.readModules()
+	contributions, err := f.debugPart(1, math.MaxInt64)
+	if err != nil {
+		return err
+	}
+	f.readParts(contributions)
+	f.readPublics(f.debug.publics)
 	return nil
 }
 
-// readExtras reads the optional streams: sections, address maps and frames.
+// readExtras finds the optional streams: sections, address maps and frames.
 func (f *File) readExtras(list []byte) {
 	extra := func(i int) Stream {
 		if 2*i+2 > len(list) {
@@ -92,25 +115,44 @@ func (f *File) readExtras(list []byte) {
 		}
 		return f.msf.stream(int(n))
 	}
-	load := func(i int, what string) []byte {
-		data, err := f.read(extra(i))
+	load := func(i int) []section {
+		s := extra(i)
+		data, err := s.Bytes(0, int(min(s.Size(), maxSections*sectionSize)), nil)
 		if err != nil {
-			f.problem(what, 0, "%v", err)
+			f.Problems.Add("section headers", 0, "%v", err)
 		}
-		return data
+		return readSections(data)
 	}
-	f.codes = readSections(load(extraSections, "section headers"))
+	f.codes = load(extraSections)
 	f.sections = f.codes
-	f.toSource, f.toBinary = load(extraToSource, "address map"), load(extraFromSource, "address map")
-	if f.omap = len(f.toBinary) >= omapSize; f.omap {
-		f.sections = readSections(load(extraOldSections, "section headers"))
+	f.debug.maps = [2]Stream{extra(extraToSource), extra(extraFromSource)}
+	if f.debug.maps[1].Size() >= omapSize {
+		f.sections = load(extraOldSections)
 	}
 	f.frames = [2]Stream{extra(extraFPO), extra(extraFrames)}
 }
 
+// readMaps reads the maps of addresses.
+func (f *File) readMaps() {
+	for i, to := range [...]*[]byte{&f.toSource, &f.toBinary} {
+		data, err := f.read(f.debug.maps[i])
+		if err != nil {
+			f.Problems.Add("address map", 0, "%v", err)
+		}
+		*to = data
+	}
+	if f.omap = len(f.toBinary) >= omapSize; !f.omap {
+		f.sections = f.codes
+	}
+}
+
+const (
+	sectionSize = 40
+	maxSections = 1 << 16
+)
+
 func readSections(data []byte) (list []section) {
-	const size = 40
-	for ; len(data) >= size; data = data[size:] {
+	for ; len(data) >= sectionSize; data = data[sectionSize:] {
 		list = append(list, section{
 			size:  binary.LittleEndian.Uint32(data[8:]),
 			addr:  binary.LittleEndian.Uint32(data[12:]),
@@ -123,29 +165,56 @@ func readSections(data []byte) (list []section) {
 // moduleHead is the size of the part of a module's entry before its names.
 const moduleHead = 64
 
-func (f *File) readModules(data []byte) {
-	c := bin.NewCursor(data, binary.LittleEndian)
+// readModules reads the modules.
+func (f *File) readModules() {
 	base := int64(0)
-	taken := map[uint16]bool{noStream: true}
-	for c.Len() >= moduleHead {
-		at := c.Off()
-		c.Skip(34)
-		m := Module{stream: c.U16(), symbols: int64(c.U32()), lines: int64(c.U32()), sections: int64(c.U32())}
-		c.Skip(16)
-		m.Name = string(c.CString())
-		c.CString() // the object file, or its archive
-		if c.Err() != nil {
-			f.problem("modules", int64(at), "module %d is truncated", len(f.Modules))
+	f.eachModule(func(m *Module) bool {
+		m.base = base
+		base += m.symbols
+		f.Modules = append(f.Modules, *m)
+		return true
+	}, f.Problems.Add)
+}
+
+// eachModule yields the modules. It reads some at a time, so that the memory that it
+// takes does not depend on their number.
+func (f *File) eachModule(yield func(m *Module) bool, problem func(place string, off int64, format string, args ...any)) {
+	part := f.debug.parts[0]
+	in := bufio.NewReaderSize(io.NewSectionReader(f.msf.stream(streamDebug), part.at, part.size), maxString)
+	var taken [1 << 16]bool
+	taken[noStream] = true
+	for n, at := 0, int64(0); ; n++ {
+		head, err := in.Peek(moduleHead)
+		if err != nil { // the end, unless it cannot be read
+			if err != io.EOF {
+				problem("modules", at, "%v", err)
+			}
 			return
 		}
-		c.Skip(min(-c.Off()&3, c.Len()))
+		c := bin.NewCursor(head[34:], binary.LittleEndian)
+		m := Module{stream: c.U16(), symbols: int64(c.U32()), lines: int64(c.U32()), sections: int64(c.U32())}
+		_, _ = in.Discard(moduleHead) // it was read
+		name, err := in.ReadSlice(0)
+		m.Name = string(bytes.TrimSuffix(name, []byte{0}))
+		size := moduleHead + len(name)
+		if err == nil {
+			name, err = in.ReadSlice(0) // the object file, or its archive
+			size += len(name)
+		}
+		if err != nil {
+			problem("modules", at, "module %d is truncated", n)
+			return
+		}
+		_, _ = in.Discard(-size & 3) // the last one may be shorter
 		if m.stream != noStream && taken[m.stream] {
-			f.problem("modules", int64(at), "module %d shares the stream of another one", len(f.Modules))
+			problem("modules", at, "module %d shares the stream of another one", n)
 			m.stream, m.symbols = noStream, 0
 		}
-		taken[m.stream], m.base = true, base
-		base += m.symbols
-		f.Modules = append(f.Modules, m)
+		taken[m.stream] = true
+		if !yield(&m) {
+			return
+		}
+		at += int64(size) + int64(-size&3)
 	}
 }
 
@@ -161,7 +230,7 @@ func (f *File) readParts(data []byte) {
 	case second:
 		f.partSize = 32
 	default:
-		f.problem("section contributions", 0, "unsupported version %#x", version)
+		f.Problems.Add("section contributions", 0, "unsupported version %#x", version)
 		return
 	}
 	data = data[4:]
@@ -205,15 +274,15 @@ func (f *File) readPublics(s Stream) {
 	}
 	b, err := s.Bytes(0, head, nil)
 	if err != nil {
-		f.problem("public symbols", 0, "%v", err)
+		f.Problems.Add("public symbols", 0, "%v", err)
 		return
 	}
 	hash, size := int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
 	if head+hash+size > s.Size() {
-		f.problem("public symbols", head+hash, "order of %d bytes exceeds the stream of %d", size, s.Size())
+		f.Problems.Add("public symbols", head+hash, "order of %d bytes exceeds the stream of %d", size, s.Size())
 		return
 	}
 	if f.publics, err = s.Bytes(head+hash, int(size&^3), nil); err != nil {
-		f.problem("public symbols", head+hash, "%v", err)
+		f.Problems.Add("public symbols", head+hash, "%v", err)
 	}
 }

@@ -10,16 +10,6 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Problem is a damaged part of a file, which was skipped.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the part
-	Reason string
-}
-
-// maxProblems limits the Problems that are kept.
-const maxProblems = 64
-
 // Streams with a fixed number.
 const (
 	streamInfo  = 1
@@ -37,11 +27,12 @@ type File struct {
 	Stripped bool   // private symbols and lines were removed
 	Modules  []Module
 	TypeFile *TypeFile // of an object; nil: none
-	Problems []Problem
+	Problems bin.Problems
 
 	msf      *container
 	named    map[string]uint16
 	names    Stream // of source files and frame programs
+	debug    debugHeader
 	symbols  Stream // global ones
 	publics  []byte // offsets in symbols, by address
 	parts    []byte // section contributions
@@ -81,29 +72,36 @@ const (
 	flagExecute = 0x20000000
 )
 
-// Open reads the headers of a PDB. It fails only without a usable directory or
-// identity; other damage is listed in Problems.
+// Open reads the headers and the tables of a PDB. It fails only without a usable
+// directory or identity; other damage is listed in Problems.
 func Open(src bin.Source) (*File, error) {
+	f, err := OpenHeaders(src)
+	if err != nil {
+		return nil, err
+	}
+	f.names = f.openNames()
+	f.types, f.items = f.openTable("type stream", streamTypes), f.openTable("item stream", streamItems)
+	if err := f.readTables(); err != nil {
+		f.Problems.Add("debug information stream", 0, "%v", err)
+	}
+	return f, nil
+}
+
+// OpenHeaders opens a PDB for its identity and the methods Has…, Named and
+// SourceServerBrief. It takes 20 MiB at most, and 5 bytes for each block.
+func OpenHeaders(src bin.Source) (*File, error) {
 	f := &File{}
 	var err error
-	if f.msf, err = openContainer(src, f.problem); err != nil {
+	if f.msf, err = openContainer(src, f.Problems.Add); err != nil {
 		return nil, err
 	}
 	if err := f.readInfo(); err != nil {
 		return nil, fault.New(fault.Malformed, "PDB", "info stream: %w", err)
 	}
-	f.names = f.openNames()
-	f.types, f.items = f.openTable("type stream", streamTypes), f.openTable("item stream", streamItems)
 	if err := f.readDebug(); err != nil {
-		f.problem("debug information stream", 0, "%v", err)
+		f.Problems.Add("debug information stream", 0, "%v", err)
 	}
 	return f, nil
-}
-
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
-	}
 }
 
 // read returns all bytes of a stream.
@@ -128,7 +126,7 @@ func (f *File) readInfo() error {
 	f.Age = c.U32() // unless the debug information has another one
 	f.GUID = [16]byte(c.Bytes(16))
 	if f.named, err = namedStreams(c); err != nil {
-		f.problem("info stream", int64(c.Off()), "names of streams: %v", err)
+		f.Problems.Add("info stream", int64(c.Off()), "names of streams: %v", err)
 	}
 	return nil
 }
@@ -172,7 +170,7 @@ func (f *File) openNames() Stream {
 	}
 	head, err := s.Bytes(0, int(min(12, s.Size())), nil)
 	if err != nil || len(head) < 12 || binary.LittleEndian.Uint32(head) != magic {
-		f.problem("/names stream", 0, "invalid header")
+		f.Problems.Add("/names stream", 0, "invalid header")
 		return Stream{}
 	}
 	return s
@@ -231,50 +229,49 @@ func (f *File) HasPublics() (has bool) {
 
 // HasCode reports whether a module has a procedure, whatever Stripped is.
 // Thunks do not count, since they remain in stripped modules.
-func (f *File) HasCode() bool {
+func (f *File) HasCode() (has bool) {
 	if f.object {
 		return f.hasCodeInParts()
 	}
 	var room []byte
-	for i := range f.Modules {
-		m := &f.Modules[i]
-		if m.stream == noStream || m.symbols <= symbolsHead {
-			continue
-		}
+	f.eachModule(func(m *Module) bool {
 		s := f.msf.stream(int(m.stream))
-		all := min(m.symbols, s.Size())
-		for _, size := range [...]int64{min(all, firstSymbols), all} { // usually among the first
-			data, err := s.Bytes(0, int(size), room)
+		end := min(m.symbols, s.Size())
+		for off := int64(symbolsHead); off < end && !has; {
+			data, err := s.Bytes(off, int(min(symbolPiece, end-off)), room)
 			if err != nil {
 				break
 			}
 			if f.msf.whole == nil {
 				room = data
 			}
-			if hasProcedure(data, symbolsHead) {
-				return true
-			}
-			if size == all {
+			n := 0
+			if n, has = hasProcedure(data, 0); n == 0 { // or it is found
 				break
 			}
+			off += int64(n)
 		}
-	}
-	return false
+		return !has
+	}, func(string, int64, string, ...any) {})
+	return has
 }
 
 // hasProcedure reports whether one of the records from an offset on is a
-// procedure, other than a thunk.
-func hasProcedure(data []byte, from int) bool {
+// procedure, other than a thunk. Otherwise end is the offset after the last one.
+func hasProcedure(data []byte, from int) (end int, has bool) {
+	end = from
 	for r := range records(data, from) {
 		if p, ok := r.procedure(); ok && p.size > 0 && r.kind != symThunk && r.kind != symThunkST {
-			return true
+			return end, true
 		}
+		end = r.end()
 	}
-	return false
+	return end, false
 }
 
-// firstSymbols is the number of bytes of a module that are searched first.
-const firstSymbols = 64 << 10
+// symbolPiece is the number of bytes of a module that are searched at a time. A
+// record is shorter than 64 KiB + 2.
+const symbolPiece = 128 << 10
 
 // HasFrames reports whether there is unwind information.
 func (f *File) HasFrames() bool {

@@ -26,6 +26,9 @@ const superSize = 56
 // maxStreams exceeds the number of streams that can be referred to.
 const maxStreams = 1 << 17
 
+// maxBlocks exceeds the number of blocks that linkers write, which is 2^20.
+const maxBlocks = 1 << 22
+
 // nilStream is the size of a stream that does not exist.
 const nilStream = 0xffffffff
 
@@ -68,6 +71,9 @@ func openContainer(src bin.Source, problem func(place string, off int64, format 
 		return nil, fault.New(fault.Malformed, "PDB", "superblock, offset %#x: invalid block size %d", len(Magic), blockSize)
 	}
 	c.blockSize, c.shift = int64(blockSize), bits.TrailingZeros32(blockSize)
+	if n := c.fileBlocks(); n > maxBlocks {
+		return nil, fault.New(fault.Unsupported, "PDB", "the file has %d blocks of %d bytes: must have at most %d", n, blockSize, maxBlocks)
+	}
 	if c.directory, err = c.readDirectory(int64(dirSize), int64(mapAt)); err != nil {
 		return nil, fault.New(fault.Malformed, "PDB", "stream directory: %w", err)
 	}
@@ -110,7 +116,7 @@ func (c *container) readStreams(problem func(place string, off int64, format str
 		return fmt.Errorf("invalid count: %d streams in %d bytes", count, len(c.directory))
 	}
 	left := c.fileBlocks()
-	c.streams = make([]span, count)
+	c.streams = make([]span, min(count, maxStreams))
 	for i := range c.streams {
 		size := binary.LittleEndian.Uint32(c.directory[4+4*i:])
 		s := &c.streams[i]

@@ -85,7 +85,7 @@ func (f *File) readTypes(data []byte) {
 		return
 	}
 	if version := binary.LittleEndian.Uint32(data); version != symbolsVersion {
-		f.problem(place, 0, "unsupported version %d", version)
+		f.Problems.Add(place, 0, "unsupported version %d", version)
 		return
 	}
 	size := int64(len(data) - symbolsHead)
@@ -108,7 +108,7 @@ func (f *File) readTypes(data []byte) {
 			end = r.end()
 		}
 		if len(bytes.Trim(data[end:], "\x00")) > 0 {
-			f.problem(place, int64(end), "invalid record: the types after it are unknown")
+			f.Problems.Add(place, int64(end), "invalid record: the types after it are unknown")
 		}
 	}
 }
@@ -141,7 +141,9 @@ func (f *File) hasPlace(p procedure) bool {
 func (f *File) hasCodeInParts() (has bool) {
 	all := f.msf.whole
 	_ = parts(all, func(kind uint32, at int, part []byte) bool {
-		has = kind == partSymbols && hasProcedure(all[:at+len(part)], at)
+		if kind == partSymbols {
+			_, has = hasProcedure(all[:at+len(part)], at)
+		}
 		return !has
 	})
 	return has

@@ -38,7 +38,7 @@ func (f *File) openTable(what string, stream int) *table {
 	}
 	head, err := t.s.Bytes(0, int(min(minSize, t.s.Size())), nil)
 	if err != nil || len(head) < minSize {
-		f.problem(what, 0, "truncated header")
+		f.Problems.Add(what, 0, "truncated header")
 		return t
 	}
 	c := bin.NewCursor(head[4:], binary.LittleEndian)
@@ -48,7 +48,7 @@ func (f *File) openTable(what string, stream int) *table {
 	t.buckets = c.U32()
 	hashes, hashSize, at, size := c.U32(), c.U32(), c.U32(), c.U32()
 	if t.base < minSize || t.size > t.s.Size()-t.base || t.end < t.begin || int64(t.end-t.begin) > t.size/4 {
-		f.problem(what, 4, "invalid range of numbers %#x to %#x in %d bytes at offset %d", t.begin, t.end, t.size, t.base)
+		f.Problems.Add(what, 4, "invalid range of numbers %#x to %#x in %d bytes at offset %d", t.begin, t.end, t.size, t.base)
 		t.end = t.begin
 		return t
 	}

@@ -48,7 +48,7 @@ func (f *File) readDebug() {
 			data = f.Mapped(addr, int64(size))
 		}
 		if len(data) < int(size) {
-			f.problem(place, int64(off), "the file has %[2]d of %[1]d bytes of an entry", size, len(data))
+			f.Problems.Add(place, int64(off), "the file has %[2]d of %[1]d bytes of an entry", size, len(data))
 		}
 		switch {
 		case kind == debugEmbedded && f.embedded == nil:
@@ -85,7 +85,7 @@ func (f *File) readCodeView(data []byte) {
 // readEmbedded reads {"MPDB", size, deflated bytes}.
 func (f *File) readEmbedded(data []byte) {
 	if len(data) < 8 || string(data[:4]) != "MPDB" || le.Uint32(data[4:]) > math.MaxInt32 {
-		f.problem("debug directory", 0, "invalid header of an embedded PDB")
+		f.Problems.Add("debug directory", 0, "invalid header of an embedded PDB")
 		return
 	}
 	f.embedded, f.embeddedSize = data[8:], int(le.Uint32(data[4:]))
@@ -108,7 +108,7 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	link := untilNUL(b)
 	at := (len(link) + 4) &^ 3
 	if len(link) == 0 || at+4 > len(b) {
-		f.problem("section "+s.Name, s.Off, "missing name or checksum")
+		f.Problems.Add("section "+s.Name, s.Off, "missing name or checksum")
 		return "", 0, false
 	}
 	return string(link), le.Uint32(b[at:]), true

@@ -2,23 +2,12 @@ package pe
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 )
-
-// Problem is a damaged part of a file, which was skipped or truncated.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the file, or the address of a loaded part
-	Reason string
-}
-
-// maxProblems limits the Problems that are kept.
-const maxProblems = 64
 
 // File is an open image, or an object file.
 type File struct {
@@ -27,10 +16,11 @@ type File struct {
 	Timestamp, ImageSize     uint32 // the parts of the code id
 	Wide                     bool   // PE32+, with addresses of 64 bits
 	ImageBase                uint64
+	Linker                   uint8 // its major version
 	Sections                 []Section
 	PDB                      PDB
 	HasPDB                   bool
-	Problems                 []Problem
+	Problems                 bin.Problems
 
 	src          bin.Source
 	headerSize   uint32
@@ -102,12 +92,6 @@ func malformed(format string, args ...any) error {
 	return fault.New(fault.Malformed, "pe, header", format, args...)
 }
 
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
-	}
-}
-
 // optional reads the optional header. Missing fields are zero.
 func (f *File) optional(at, size int64) {
 	const place = "optional header"
@@ -115,6 +99,7 @@ func (f *File) optional(at, size int64) {
 	whole := append(make([]byte, 0, 256), b[:min(len(b), 256)]...)[:256]
 	magic := le.Uint16(whole)
 	f.Wide = magic == magicWide
+	f.Linker = whole[2]
 	f.ImageBase, f.ImageSize, f.headerSize = uint64(le.Uint32(whole[28:])), le.Uint32(whole[56:]), le.Uint32(whole[60:])
 	if le.Uint32(whole[32:]) >= 4096 {
 		f.sector = 511
@@ -124,7 +109,7 @@ func (f *File) optional(at, size int64) {
 		f.ImageBase, dirs = le.Uint64(whole[24:]), 108
 	}
 	if len(b) < dirs+4 || !f.Wide && magic != magicNarrow {
-		f.problem(place, at, "invalid optional header of %d bytes, magic %#x", len(b), magic)
+		f.Problems.Add(place, at, "invalid optional header of %d bytes, magic %#x", len(b), magic)
 		return
 	}
 	c := bin.NewCursor(b[dirs+4:], le)
@@ -132,7 +117,7 @@ func (f *File) optional(at, size int64) {
 		f.dirs[i] = directory{c.U32(), c.U32()}
 	}
 	if c.Err() != nil {
-		f.problem(place, at, "the directories are truncated")
+		f.Problems.Add(place, at, "the directories are truncated")
 	}
 }
 
@@ -174,9 +159,9 @@ func (f *File) CodeID() ident.CodeID { return ident.PECodeID(f.Timestamp, f.Imag
 func (f *File) table(place string, off, n int64) []byte {
 	b, err := f.bytes(off, n)
 	if err != nil {
-		f.problem(place, off, "%v", err)
+		f.Problems.Add(place, off, "%v", err)
 	} else if int64(len(b)) < n {
-		f.problem(place, off, "the file has %d of %d bytes", len(b), n)
+		f.Problems.Add(place, off, "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }

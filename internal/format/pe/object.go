@@ -1,7 +1,6 @@
 package pe
 
 import (
-	"fmt"
 	"math"
 
 	"symbolon/internal/bin"
@@ -107,7 +106,7 @@ func (f *File) checkSymbols(at int64) {
 		}
 	}
 	if bad > 0 {
-		f.problem("symbol table", at, "section or number of auxiliary records of %d of %d symbols is invalid", bad, n)
+		f.Problems.Add("symbol table", at, "section or number of auxiliary records of %d of %d symbols is invalid", bad, n)
 	}
 }
 
@@ -168,14 +167,15 @@ func (f *File) relocOps() *relocOps {
 //
 // Symbols of other files have the address 0. A relocation that cannot be applied
 // leaves data unchanged, and is counted in the problems.
-func (f *File) Relocate(s *Section, data []byte) []Problem {
+func (f *File) Relocate(s *Section, data []byte) (problems bin.Problems) {
 	place := "relocations of section " + s.Name
 	at, n := int64(s.relocsAt), int64(s.relocs)
 	if first, _ := f.bytes(at, relocSize); s.Flags&sectionManyRelocs != 0 && n == manyRelocs && len(first) == relocSize {
 		at, n = at+relocSize, max(int64(le.Uint32(first))-1, 0)
 	}
 	if n > int64(len(data)) {
-		return []Problem{{place, at, fmt.Sprintf("invalid number %d for %d bytes", n, len(data))}}
+		problems.Add(place, at, "invalid number %d for %d bytes", n, len(data))
+		return problems
 	}
 	table, _ := f.bytes(at, n*relocSize)
 	failed, ops := n-int64(len(table)/relocSize), f.relocOps()
@@ -185,9 +185,9 @@ func (f *File) Relocate(s *Section, data []byte) []Problem {
 		}
 	}
 	if failed > 0 {
-		return []Problem{{place, at, fmt.Sprintf("%d of %d are missing, of an unsupported type or out of range", failed, n)}}
+		problems.Add(place, at, "%d of %d are missing, of an unsupported type or out of range", failed, n)
 	}
-	return nil
+	return problems
 }
 
 // apply applies a relocation to the bytes of a section with an address. It reports

@@ -61,7 +61,8 @@ func TestSymbolsOfObjects(t *testing.T) {
 		if want := "1008 main; 2004 a_name_of_more_than_8; 1010 weakling; "; got != want {
 			t.Errorf("large: %v: got %s, want %s", big, got, want)
 		}
-		want := fmt.Sprintf("[{symbol table %d section or number of auxiliary records of 1 of 12 symbols is invalid}]", f.Sections[2].Off+64) // "beyond"
+		want := fmt.Sprintf("[symbol table: at offset %#x: section or number of auxiliary records of 1 of 12 symbols is invalid]",
+			f.Sections[2].Off+64) // "beyond"
 		if f.Kind() != "rel" || len(f.Sections) != 3 || f.Sections[1].Name != ".text$_ZN4long" || fmt.Sprint(f.Problems) != want {
 			t.Errorf("large: %v: %s, %+v, %v", big, f.Kind(), f.Sections, f.Problems)
 		}

@@ -48,7 +48,7 @@ func (f *File) readSections(at, count int64) {
 		}
 		s.Name = f.longName(string(name))
 		if size := min(s.Size, s.FileSize); size > 0 && s.Off+int64(size) > f.src.Size() {
-			f.problem("section "+s.Name, s.Off, "the file has %d of %d bytes", max(f.src.Size()-s.Off, 0), size)
+			f.Problems.Add("section "+s.Name, s.Off, "the file has %d of %d bytes", max(f.src.Size()-s.Off, 0), size)
 		}
 		f.Sections = append(f.Sections, s)
 	}
@@ -166,7 +166,7 @@ func (f *File) Mapped(addr uint32, n int64) []byte {
 func (f *File) mapped(place string, addr uint32, n int64) []byte {
 	b := f.Mapped(addr, n)
 	if s := f.At(addr); int64(len(b)) < n && (s == nil || s.FileSize > 0) {
-		f.problem(place, int64(addr), "the file has %d of %d bytes", len(b), n)
+		f.Problems.Add(place, int64(addr), "the file has %d of %d bytes", len(b), n)
 	}
 	return b
 }

@@ -63,7 +63,7 @@ func (f *File) FunctionStarts(dst []uint32) []uint32 {
 // until yield returns an error: one for its start, and one for each instruction
 // after which the rules differ. A damaged function is a problem and has no records.
 // The functions that the directory omits follow.
-func (f *File) UnwindRecords(yield func(*sym.Unwind) error) (_ []Problem, err error) {
+func (f *File) UnwindRecords(yield func(*sym.Unwind) error) (_ bin.Problems, err error) {
 	u := unwinder{file: f, budget: f.src.Size() * stepsPerByte}
 	f.entries(func(e entry) bool {
 		err = u.records(e, yield)
@@ -142,13 +142,11 @@ type unwinder struct {
 	body     frame  // between prolog and epilog
 	minAddr  uint32 // smallest valid address of the next epilog
 	buf      sym.UnwindBuffer
-	problems []Problem
+	problems bin.Problems
 }
 
 func (u *unwinder) problem(addr uint32, why string) {
-	if len(u.problems) < maxProblems {
-		u.problems = append(u.problems, Problem{"exception directory", int64(addr), why})
-	}
+	u.problems.Add("exception directory", int64(addr), "%s", why)
 }
 
 // step counts a step. It returns false if there were too many.

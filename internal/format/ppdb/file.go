@@ -3,7 +3,6 @@ package ppdb
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -12,22 +11,12 @@ import (
 // Magic is the start of metadata.
 const Magic = "BSJB"
 
-// Problem is a damaged part of a file, which was skipped or truncated.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the file
-	Reason string
-}
-
-// maxProblems limits the Problems that are kept.
-const maxProblems = 64
-
 // File is an open portable PDB.
 type File struct {
 	GUID     [16]byte // the first three fields are little endian
 	Stamp    uint32
 	Link     []byte // the text of Source Link, nil without it
-	Problems []Problem
+	Problems bin.Problems
 
 	src      bin.Source
 	streams  []stream
@@ -73,12 +62,6 @@ func Open(src bin.Source) (*File, error) {
 	return f, nil
 }
 
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	if len(f.Problems) < maxProblems {
-		f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
-	}
-}
-
 // readRoot reads the list of streams.
 func (f *File) readRoot() error {
 	head, err := bin.Read(f.src, 0, int(min(f.src.Size(), maxRoot)))
@@ -102,12 +85,12 @@ func (f *File) readRoot() error {
 		name, _, ended := bytes.Cut(head[c.Off():min(c.Off()+maxName, len(head))], []byte{0})
 		c.Skip((len(name) + 4) &^ 3)
 		if c.Err() != nil || !ended {
-			f.problem("root", at, "only %d of %d streams have a name", len(f.streams), count)
+			f.Problems.Add("root", at, "only %d of %d streams have a name", len(f.streams), count)
 			break
 		}
 		s.name = string(name)
 		if left := f.src.Size() - s.off; s.size > left {
-			f.problem("root", at, "the file has %d of %d bytes of %s", max(left, 0), s.size, s.name)
+			f.Problems.Add("root", at, "the file has %d of %d bytes of %s", max(left, 0), s.size, s.name)
 			s.size = max(left, 0)
 		}
 		f.streams = append(f.streams, s)
@@ -153,7 +136,7 @@ func (f *File) readID() (rows [numTables]uint32, err error) {
 	c.Skip(4) // entry point
 	readRows(c, c.U64(), &rows)
 	if c.Err() != nil {
-		f.problem("#Pdb", at, "the stream ends in the numbers of rows")
+		f.Problems.Add("#Pdb", at, "the stream ends in the numbers of rows")
 	}
 	return rows, nil
 }

@@ -24,7 +24,7 @@ func (f *File) boundMethods() {
 	for row := uint32(1); row <= t.count; row++ {
 		b, _ := f.blobAt(t.cell(row, 1))
 		if left -= len(b); left < 0 {
-			f.problem("tables", f.stream("#Blob").off, "methods from %#x on share too many sequence points", row)
+			f.Problems.Add("tables", f.stream("#Blob").off, "methods from %#x on share too many sequence points", row)
 			t.count = row - 1
 		}
 	}

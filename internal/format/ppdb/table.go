@@ -177,12 +177,12 @@ func (f *File) readTables(rows [numTables]uint32) error {
 		}
 		t := &f.tables[i]
 		if t.stride = t.measure(schema[i], heaps, &rows); t.stride == 0 {
-			f.problem("tables", s.off+int64(c.Off()), "unknown table %#x", i)
+			f.Problems.Add("tables", s.off+int64(c.Off()), "unknown table %#x", i)
 			return nil
 		}
 		fit := uint32(min(uint64(rows[i]), uint64(c.Len()/t.stride)))
 		if fit < rows[i] {
-			f.problem("tables", s.off+int64(c.Off()), "the file has %d of %d rows of table %#x", fit, rows[i], i)
+			f.Problems.Add("tables", s.off+int64(c.Off()), "the file has %d of %d rows of table %#x", fit, rows[i], i)
 		}
 		t.count, t.data = fit, c.Bytes(int(fit)*t.stride)
 		if fit < rows[i] {
