@@ -66,7 +66,6 @@ func (l *layer) sort() {
 	if !slices.IsSortedFunc(l.pieces, byStart) {
 		slices.SortStableFunc(l.pieces, byStart)
 	}
-	l.next, l.at, l.until, l.hidden = 0, 0, 0, 0
 	l.advance()
 }
 

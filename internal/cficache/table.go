@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math"
+	"sort"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/sym"
@@ -14,7 +15,6 @@ import (
 // A Table has the rows of a file. It is safe for concurrent use.
 type Table struct {
 	head *head
-	cpu  *rule.CPU
 
 	extents, pages, ranges, ends, rows []byte
 }
@@ -33,10 +33,7 @@ func Open(data []byte) (*Table, error) {
 		return nil, malformed("body", "checksum mismatch")
 	}
 	at := h.sections()
-	return &Table{
-		head: h, cpu: rule.For(h.info.Module.Arch),
-		extents: body[at[0]:at[1]], pages: body[at[1]:at[2]], ranges: body[at[2]:at[3]], ends: body[at[3]:at[4]], rows: body[at[4]:at[5]],
-	}, nil
+	return &Table{h, body[at[0]:at[1]], body[at[1]:at[2]], body[at[2]:at[3]], body[at[3]:at[4]], body[at[4]:at[5]]}, nil
 }
 
 // Info returns the description of the table.
@@ -50,47 +47,32 @@ func (t *Table) Counts() (ranges, rows int) { return int(t.head.ranges), int(t.h
 // long as the bytes of the table.
 func (t *Table) Row(addr uint64) rule.Row {
 	page := addr >> pageShift
-	// The last extent at or before the page.
-	low, high := uint64(0), t.head.extents
-	for low < high {
-		if mid := (low + high) / 2; t.extent(mid) <= page {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low == 0 {
+	next := uint64(sort.Search(int(t.head.extents), func(i int) bool { return t.extent(uint64(i)) > page }))
+	if next == 0 {
 		return nil
 	}
-	first, end := t.record(low-1), t.head.pages
-	if low < t.head.extents {
-		end = t.record(low)
-	}
+	first, end := t.record(next-1), t.record(next)
 	// The last range at or before the address: in a gap after the extent the last one.
 	from := t.first(end)
 	to := from
-	if n := first + page - t.extent(low-1); n < end {
+	if n := first + page - t.extent(next-1); n < end {
 		from, to = t.first(n), t.first(n+1)
 	}
-	offset := addr % pageSize
-	for low, high = from, to; low < high; {
-		if mid := (low + high) / 2; t.place(mid)%pageSize <= offset {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	if low == 0 {
+	after := from + uint64(sort.Search(int(to-from), func(i int) bool { return t.place(from+uint64(i))%pageSize > addr%pageSize }))
+	if after == 0 {
 		return nil
 	}
-	return t.row(t.place(low-1) >> pageShift)
+	return t.row(t.place(after-1) >> pageShift)
 }
 
-// extent returns the first page of an extent, and record the number of its
-// record.
+// extent returns the first page of an extent.
 func (t *Table) extent(i uint64) uint64 { return binary.LittleEndian.Uint64(t.extents[i*extentSize:]) }
 
+// record returns the first page record of an extent, or of one after the last.
 func (t *Table) record(i uint64) uint64 {
+	if i >= t.head.extents {
+		return t.head.pages
+	}
 	return uint64(binary.LittleEndian.Uint32(t.extents[i*extentSize+8:]))
 }
 
@@ -131,10 +113,7 @@ func (t *Table) Ranges(yield func(start, end uint64, row rule.Row) error) error 
 	var row rule.Row
 	page, i := uint64(0), uint64(0)
 	for e := range t.head.extents {
-		first, end := t.record(e), t.head.pages
-		if e+1 < t.head.extents {
-			end = min(end, t.record(e+1))
-		}
+		first, end := t.record(e), min(t.record(e+1), t.head.pages)
 		for page = max(page, first); page < end; page++ {
 			for to := t.first(page + 1); i < to; i++ {
 				v := t.place(i)
@@ -160,10 +139,11 @@ func (t *Table) Ranges(yield func(start, end uint64, row rule.Row) error) error 
 // Records calls yield with records from which Build makes the same table. Their
 // text is valid until yield returns.
 func (t *Table) Records(yield func(*sym.Unwind) error) error {
-	if t.cpu == nil {
+	cpu := rule.For(t.head.info.Module.Arch)
+	if cpu == nil {
 		return nil
 	}
-	return t.Ranges(func(start, end uint64, row rule.Row) error { return row.Records(t.cpu, start, end, yield) })
+	return t.Ranges(func(start, end uint64, row rule.Row) error { return row.Records(cpu, start, end, yield) })
 }
 
 // Verify reads the whole table. It returns an error for everything that Build

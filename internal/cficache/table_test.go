@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"symbolon/internal/format/breakpad"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
+	"symbolon/internal/proctest"
 	"symbolon/internal/sym"
 	"symbolon/internal/unwind/rule"
 )
@@ -320,9 +320,7 @@ func TestRowsAreThoseOfFiles(t *testing.T) {
 }
 
 func TestRowsAreThoseOfCompilers(t *testing.T) {
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("clang is not installed")
-	}
+	proctest.Program(t, "clang")
 	const source = `
 int sink(const char *, ...);
 int small(int n) { return n * 3; }
@@ -342,9 +340,7 @@ int varies(int n) { char b[n]; if (n > 3) return sink(b, n); return n < 0 ? vari
 		for _, flag := range []string{"-O0", "-O2"} {
 			t.Run(target+flag, func(t *testing.T) {
 				to := filepath.Join(dir, "a.o")
-				if out, err := exec.Command("clang", "--target="+target, flag, "-g", "-fasynchronous-unwind-tables", "-c", from, "-o", to).CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, out)
-				}
+				proctest.Run(t, dir, "clang", "--target="+target, flag, "-g", "-fasynchronous-unwind-tables", "-c", from, "-o", to)
 				b, err := os.ReadFile(to)
 				if err != nil {
 					t.Fatal(err)

@@ -19,10 +19,14 @@ import (
 // used on, and the next answer tries again.
 const maxWaiting = 64
 
+// fewAnswers are those of a file in one run of a command: for stacks, and for names.
+const fewAnswers = 2
+
 // endAnswer releases an entry when an answer from it has been written. The table
 // of a file that answered for itself is queued to be built then.
 func (t *shared) endAnswer(key cache.Key, ref *mem.Ref[*entry]) {
-	if e := ref.Value(); e.build == nil || !t.queue(key, ref) {
+	e := ref.Value()
+	if e.build == nil || t.cfg.OnlyReused && e.build.answers.Add(1) <= fewAnswers || !t.queue(key, ref) {
 		ref.Release()
 	}
 }
@@ -142,14 +146,18 @@ func (t *shared) buildTable(ctx context.Context, e *entry) (made *entry, outcome
 	}
 	if made == nil {
 		outcome = "built"
+		counted := uint64(0) // by the build of the table of names
+		if b.kind == cficaches {
+			counted = obj.Info().BadRecords
+		}
 		if made, err = t.store(ctx, e, obj, src.Size()); err != nil {
 			return nil, "", err
 		}
 		metric.BuildSeconds.Observe(t.now().Sub(start).Seconds())
 		metric.BuildBytes.Add(src.Size())
-	}
-	if info := obj.Info(); info.BadRecords > 0 {
-		metric.BadRecords.Add(int64(info.BadRecords), info.Kind)
+		if info := obj.Info(); info.BadRecords > counted {
+			metric.BadRecords.Add(int64(info.BadRecords-counted), info.Kind)
+		}
 	}
 	e.found.Record(ctx, b.hash)
 	return made, outcome, nil

@@ -57,7 +57,9 @@ func (t *Tables) ready(m ident.Module, p locate.Purpose) (r reference, report Re
 		ref.Release()
 		return r, Report{}, false
 	case locate.Stale: // of all who see f, one renews
-		if next := t.loc.Prolong(locate.Freshness{Seen: f.Seen}); e.freshness.CompareAndSwap(f, &next) {
+		next := *f
+		next.Until = time.Time{}
+		if next = t.loc.Prolong(next); e.freshness.CompareAndSwap(f, &next) {
 			t.renew(key, e, m, p)
 		}
 	}
@@ -93,11 +95,14 @@ func (t *Tables) opened(ctx context.Context, key cache.Key, m ident.Module, p lo
 		if ok && t.loc.State(m, *ref.Value().freshness.Load()) != locate.Invalid { // opened in the meantime
 			return opened{key: key, ref: ref, freshness: locate.Freshness{Seen: t.now()}, report: Report{Hit: true}}, nil
 		}
+		if report, known := t.negative(key, m); known {
+			if ok { // it was withdrawn
+				ref.Release()
+			}
+			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, report: report}, nil
+		}
 		if ok {
 			return t.lookUpAgain(ctx, key, ref, m, p), nil
-		}
-		if report, known := t.negative(key, m); known {
-			return opened{key: key, freshness: locate.Freshness{Seen: t.now()}, report: report}, nil
 		}
 		return t.find(ctx, key, m, p), nil
 	})
@@ -109,10 +114,12 @@ func (t *Tables) moduleKey(m ident.Module, p locate.Purpose) cache.Key {
 }
 
 // lookUpAgain looks up a module that was invalidated. The open entry is used on if no
-// file is found.
+// file is found, unless the module was withdrawn and no source has one.
 func (t *Tables) lookUpAgain(ctx context.Context, key cache.Key, ref *mem.Ref[*entry], m ident.Module, p locate.Purpose) opened {
+	seen := *ref.Value().freshness.Load()
 	o := t.find(ctx, key, m, p)
-	if o.ref != nil || ctx.Err() != nil {
+	isGone := o.report.Fault != nil && o.report.Fault.Kind == fault.NotFound && t.loc.IsWithdrawn(m, seen)
+	if o.ref != nil || isGone || ctx.Err() != nil {
 		ref.Release()
 		return o
 	}
@@ -164,7 +171,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		return o
 	}
 	o.freshness = t.loc.Freshness(start, found, tried, nil)
-	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, Trail: tried}
+	facts := Facts{Module: found.Module, Kind: found.Kind, Features: found.Features, VCS: found.VCS, LoadAddress: found.LoadAddress, Trail: tried}
 	k := kindFor(p)
 	hasTable := p != locate.Sources
 	if found.Hash != ([32]byte{}) && hasTable {
@@ -175,7 +182,7 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 			return o
 		}
 	}
-	obj, src, err := found.File(ctx)
+	obj, _, err := found.File(ctx)
 	if err != nil {
 		o.report.Fault = fault.Of(err)
 		for i := range tried {
@@ -189,11 +196,12 @@ func (t *Tables) find(ctx context.Context, key cache.Key, m ident.Module, p loca
 		return o
 	}
 	o.report.Parse = found.Parse()
+	o.freshness = t.loc.Freshness(start, found, tried, nil) // opening it may have failed for a part
 	// The spool counts like memory, so that files without tables do not fill the
 	// disk. Of a large file only a part counts: it must stay open too, so that it is
 	// fetched once.
 	e := k.direct(obj)
-	e.size = obj.Footprint() + min(src.Size(), t.maxFileCost())
+	e.size = obj.Footprint() + min(found.Spooled(), t.maxFileCost())
 	e.found, e.build = found, &build{kind: k, done: make(chan struct{})}
 	if !hasTable { // as a table has no source files
 		e.build.isQueued.Store(true)

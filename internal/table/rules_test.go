@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/debugfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/table"
@@ -88,6 +89,29 @@ func TestNamesAndUnwindInformationComeFromOneFetch(t *testing.T) {
 	}
 	if f := h.Lookup(nil, 0x1000); len(f) != 1 || text(h, f[0].Func) != "outer" {
 		t.Errorf("got frames %+v", f)
+	}
+}
+
+func TestDamageIsCountedOnceForBothTables(t *testing.T) {
+	var fetched atomic.Int32
+	b := newBench(t, serveSym(unwindFile+"FUNC zz 10 0 damaged\n", &fetched))
+	tables, stop := b.start(t)
+	defer stop()
+	before := metric.BadRecords.Value("breakpad")
+	m := rig.Module("a.so")
+	r, report := tables.Unwind(t.Context(), m)
+	if r == nil {
+		t.Fatal(report.Fault)
+	}
+	h, report := tables.Symbols(t.Context(), m, locate.SymFirst)
+	if h == nil {
+		t.Fatal(report.Fault)
+	}
+	h.Close()
+	r.Close()
+	tables.Wait(t.Context())
+	if n := metric.BadRecords.Value("breakpad") - before; n != 1 {
+		t.Errorf("%d records are counted, want 1", n)
 	}
 }
 
@@ -217,7 +241,8 @@ func TestTableHasTheRowsOfOverlappingRecords(t *testing.T) {
 			case 5:
 				text += fmt.Sprintf("STACK WIN 4 %x %x 0 0 %x 0 8 0 1 ) (\n", start, size, r.IntN(9))
 			case 6:
-				text += fmt.Sprintf("STACK CFI INIT %x %x .cfa: $esp %d + .ra: .cfa 4 - ^\nSTACK CFI %x invalid\n", start, size, r.IntN(9), start+r.IntN(9))
+				text += fmt.Sprintf("STACK CFI INIT %x %x .cfa: $esp %d + .ra: .cfa 4 - ^\nSTACK CFI %x invalid\n", start, size, r.IntN(9),
+					start+r.IntN(9))
 			case 0:
 				text += fmt.Sprintf("STACK WIN 4 %x %x 0 0 %x 0 8 0 1 $eip $esp ^ = $esp $esp 4 + =\n", start, size, r.IntN(9))
 			case 1:
@@ -235,6 +260,26 @@ func TestTableHasTheRowsOfOverlappingRecords(t *testing.T) {
 		}
 		if compareRows(t, fmt.Sprint("seed ", seed), f.Objects()[0]); t.Failed() {
 			t.Fatal(text)
+		}
+	}
+}
+
+func TestTablesOfATemporaryCacheAreBuiltOfReusedFiles(t *testing.T) {
+	var fetched atomic.Int32
+	b := newBench(t, serveSym(unwindFile, &fetched))
+	b.table.OnlyReused = true
+	tables, stop := b.start(t)
+	defer stop()
+	before := metric.Builds.Value("built")
+	for answer := 1; answer <= 3; answer++ {
+		h, report := tables.Symbols(t.Context(), rig.Module("a.so"), locate.SymFirst)
+		if h == nil {
+			t.Fatal(report.Fault)
+		}
+		h.Close()
+		tables.Wait(t.Context())
+		if n := metric.Builds.Value("built") - before; n != int64(answer/3) {
+			t.Errorf("%d tables are built after %d answers, want %d", n, answer, answer/3)
 		}
 	}
 }

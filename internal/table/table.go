@@ -28,6 +28,7 @@ type Config struct {
 	MaxBytes    bin.Size `yaml:"max_bytes" help:"Bytes of open tables and of their names kept in memory; none: half of the memory for all."`
 	Builds      int      `yaml:"builds" least:"1" help:"Tables that are built at the same time, if memory allows."`
 	BuildMemory bin.Size `yaml:"build_memory" help:"Memory of one build; what does not fit is spilled to disk. None: a quarter of the memory for all."`
+	OnlyReused  bool     `yaml:"-"` // tables are built of files that answer often, for a cache that ends with the process
 }
 
 // Defaults returns c with its zero fields filled in, but for those that depend on the
@@ -104,6 +105,12 @@ func viewOf(l *locate.Locator) string {
 	return string(key[:])
 }
 
+// Wait waits for the builds that were queued, or ends them with ctx.
+func (t *Tables) Wait(ctx context.Context) {
+	defer context.AfterFunc(ctx, t.cancel)()
+	t.builds.Wait()
+}
+
 // Close ends the builds and closes the tables of all Tables over this cache. All
 // handles must have been closed.
 func (t *Tables) Close() {
@@ -140,11 +147,12 @@ type entry struct {
 
 // Facts describe the file of an open module.
 type Facts struct {
-	Module   ident.Module // as stated in the file
-	Kind     string       // format of the file
-	Features object.Features
-	VCS      string         // of its source server
-	Trail    []locate.Tried // how the file was found
+	Module      ident.Module // as stated in the file
+	Kind        string       // format of the file
+	Features    object.Features
+	VCS         string         // of its source server
+	LoadAddress uint64         // as in object.Info
+	Trail       []locate.Tried // how the file was found
 }
 
 // opened is an entry and how it was opened, or the outcome of a lookup without one.
@@ -211,6 +219,7 @@ func (e *entry) close() {
 // build is the building of the table of a file that answers for itself.
 type build struct {
 	kind     *kind
+	answers  atomic.Int32
 	isQueued atomic.Bool // or has ended, or there is nothing to build
 	done     chan struct{}
 	err      error    // of the build; read when done is closed

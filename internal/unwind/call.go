@@ -24,7 +24,7 @@ func (w *walker) callBefore(pc uint64) (kind call, target uint64) {
 	if w.CPU.LR == rule.None {
 		b = w.buf[:8]
 	}
-	if n := len(b); w.code(b, addr-uint64(n)) < n {
+	if n := len(b); w.Memory.ReadAt(b, addr-uint64(n)) < n {
 		return callUnknown, 0
 	}
 	word := binary.LittleEndian.Uint32(b)

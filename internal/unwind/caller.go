@@ -1,6 +1,10 @@
 package unwind
 
-import "symbolon/internal/unwind/rule"
+import (
+	"slices"
+
+	"symbolon/internal/unwind/rule"
+)
 
 // callerOf finds the caller of f. It returns false at the end of the stack.
 func (w *walker) callerOf(f *Frame) (c caller, ok bool) {
@@ -85,14 +89,22 @@ func (w *walker) correct(f *Frame, c *caller) {
 	own, _, _ := w.function(f.PC)
 	linked, _, _ := w.function(w.strip(lr) - w.step())
 	saved, _ := w.word(fp + 8)
-	if pc != w.strip(lr) { // the link register may have been restored
+	why, isCorrected := len(w.why), false // the last one is that of c
+	if pc != w.strip(lr) {                // the link register may have been restored
 		if l, ok := w.leaf(f); ok {
-			*c = l
+			*c, isCorrected = l, true
 		}
 	} else if pc == w.strip(saved) && own != linked { // the frame pointer has been set
 		if l, ok := w.framePointer(f); ok && l.regs.Values[w.CPU.FP] != 0 {
-			*c = l
+			*c, isCorrected = l, true
 		}
+	}
+	switch {
+	case !w.explain:
+	case isCorrected:
+		w.why = slices.Delete(w.why, why-1, why)
+	default:
+		w.why = w.why[:why]
 	}
 }
 
@@ -227,7 +239,6 @@ func (w *walker) doubtLink(f *Frame, at, next, pc uint64) string {
 	return ""
 }
 
-// fpRegister returns the register of frame pointers.
 func (w *walker) fpRegister() rule.Reg {
 	if w.CPU.Name == "arm" && w.IsApple {
 		r, _ := w.CPU.Reg("r7")

@@ -20,31 +20,55 @@ func (w *walker) refuseCode(addr uint64) string {
 		return "not a canonical address"
 	}
 	m := w.Module(addr)
-	isCode, known := false, false
-	if w.IsCode != nil {
-		isCode, known = w.IsCode(addr)
-	}
+	isCode, known := w.IsCode(addr)
 	if m == nil {
 		if isCode {
 			return ""
 		}
 		return "in no module"
 	}
-	switch rel := addr - m.Base; {
-	case m.covers(rel):
+	switch {
+	case m.covers(addr - m.Base):
 		return ""
-	case m.hasRules():
-		return "neither unwind information nor symbols cover it"
-	}
-	if known && !isCode {
+	case known && !isCode:
 		return "not executable"
+	case m.hasRules() && !(known && w.isSparse(m)):
+		return uncovered
 	}
 	return ""
 }
 
+// uncovered is the reason against addresses outside of all functions.
+const uncovered = "neither unwind information nor symbols cover it"
+
 // hasRules reports whether the module has unwind information. Code that it does
 // not cover is rare, while tables of symbols often have exported functions only.
 func (m *Module) hasRules() bool { return m.Rules != nil && m.Rules.HasRules() }
+
+// isSparse reports whether most of the executable memory of a module has no unwind
+// information: that of a stripped program has often that of its first instructions
+// and of its calls to libraries only.
+func (w *walker) isSparse(m *Module) bool {
+	const samples = 128
+	if m.coverage.Load() == coverageUnknown {
+		code, covered := 0, 0
+		for i := range uint64(samples) {
+			rel := m.Size/samples*i + m.Size%samples*i/samples
+			if is, known := w.IsCode(m.Base + rel); is && known {
+				code++
+				if len(m.Rules.Row(rel)) > 0 {
+					covered++
+				}
+			}
+		}
+		found := coverageFull
+		if covered <= code/2 {
+			found = coverageSparse
+		}
+		m.coverage.Store(found)
+	}
+	return m.coverage.Load() == coverageSparse
+}
 
 // covers reports whether an address has a name or unwind information.
 func (m *Module) covers(addr uint64) bool {
@@ -65,7 +89,15 @@ func (w *walker) refuseReturn(pc uint64) string {
 	if pc < lowest {
 		return "too low for code"
 	}
-	return w.refuseCode(w.instruction(pc) - w.step())
+	why := w.refuseCode(w.instruction(pc) - w.step())
+	if why == uncovered {
+		if is, known := w.IsCode(w.instruction(pc)); is && known {
+			if kind, _ := w.callBefore(pc); kind >= callIndirect { // code of a part without unwind information
+				return ""
+			}
+		}
+	}
+	return why
 }
 
 // refuseGuess returns the reason why pc, which is a guess, cannot be a return
@@ -82,9 +114,11 @@ func (w *walker) refuseGuess(pc uint64) string {
 		why = "not aligned"
 	case kind == callNone:
 		why = "no call before it"
+	case kind == callUnknown && w.startsCode(pc):
+		why = "the start of a function"
 	case kind == callUnknown:
 		m := w.Module(lookup)
-		if m != nil && m.Names != nil && m.Names.HasNames() && !m.covers(lookup-m.Base) {
+		if m != nil && m.Names != nil && !m.covers(lookup-m.Base) {
 			why = "no symbol covers it"
 		}
 	}
@@ -161,9 +195,7 @@ func (w *walker) accept(f *Frame, c *caller, technique string, must check) bool 
 		w.note(technique, pc, why)
 		return false
 	}
-	if w.explain {
-		w.why = append(w.why, "found by "+technique)
-	}
+	w.found(technique)
 	return true
 }
 

@@ -21,7 +21,6 @@ type anyRules struct {
 }
 
 func (r anyRules) HasRules() bool { return len(r.bytes) > 0 }
-func (r anyRules) HasNames() bool { return len(r.bytes)&2 == 0 }
 
 func (r anyRules) Row(addr uint64) rule.Row {
 	switch n := uint64(len(r.bytes)); {
@@ -34,17 +33,22 @@ func (r anyRules) Row(addr uint64) rule.Row {
 }
 
 func (r anyRules) Function(addr uint64) (start uint64, name string, ok bool) {
-	names := [...]string{"one", "__restore_rt", "two.cold", "start_thread", "__kernel_sigreturn", "__start_context", "three", "clone", "start", "_pthread_start"}
-	return addr &^ 0xff, names[addr>>8%uint64(len(names))], addr&0x2000 == 0 && r.HasNames()
+	names := [...]string{"one", "__restore_rt", "two.cold", "start_thread", "__kernel_sigreturn", "__start_context", "three", "clone",
+		"start", "_pthread_start"}
+	return addr &^ 0xff, names[addr>>8%uint64(len(names))], addr&0x2000 == 0
 }
 
 // fuzzRules are rules for the CPUs of the fuzz target, by its number. Each holds
 // for a quarter of the module.
 var fuzzRules = map[ident.Arch][4]string{
-	ident.ArchX86_64: {".cfa: $rsp 16 + .ra: .cfa 8 - ^", ".cfa: $rbp 16 + $rbp: .cfa 16 - ^ .ra: .cfa 8 - ^", ".cfa: $rsp ^ .ra: .undef", ".cfa: $rsp ^ 8 + .ra: .cfa 8 - ^"},
-	ident.ArchX86:    {".cfa: $esp 8 + .ra: .cfa 4 - ^", ".cfa: $ebp 8 + $ebp: .cfa 8 - ^ .ra: .cfa 4 - ^", ".cfa: $esp ^", ".cfa: $esp ^ 4 + .ra: .cfa 4 - ^"},
-	ident.ArchARM64:  {".cfa: sp 16 + .ra: .cfa 8 - ^", ".cfa: x29 16 + x29: .cfa 16 - ^ .ra: .cfa 8 - ^", ".cfa: sp 0 + .ra: x30", ".cfa: sp ^ 8 + .ra: .cfa 8 - ^"},
-	ident.ArchARM:    {".cfa: sp 8 + .ra: .cfa 4 - ^", ".cfa: r11 8 + r11: .cfa 8 - ^ .ra: .cfa 4 - ^", ".cfa: sp 0 + .ra: lr", ".cfa: sp ^ 4 + .ra: .cfa 4 - ^"},
+	ident.ArchX86_64: {".cfa: $rsp 16 + .ra: .cfa 8 - ^", ".cfa: $rbp 16 + $rbp: .cfa 16 - ^ .ra: .cfa 8 - ^",
+		".cfa: $rsp ^ .ra: .undef", ".cfa: $rsp ^ 8 + .ra: .cfa 8 - ^"},
+	ident.ArchX86: {".cfa: $esp 8 + .ra: .cfa 4 - ^", ".cfa: $ebp 8 + $ebp: .cfa 8 - ^ .ra: .cfa 4 - ^", ".cfa: $esp ^",
+		".cfa: $esp ^ 4 + .ra: .cfa 4 - ^"},
+	ident.ArchARM64: {".cfa: sp 16 + .ra: .cfa 8 - ^", ".cfa: x29 16 + x29: .cfa 16 - ^ .ra: .cfa 8 - ^", ".cfa: sp 0 + .ra: x30",
+		".cfa: sp ^ 8 + .ra: .cfa 8 - ^"},
+	ident.ArchARM: {".cfa: sp 8 + .ra: .cfa 4 - ^", ".cfa: r11 8 + r11: .cfa 8 - ^ .ra: .cfa 4 - ^", ".cfa: sp 0 + .ra: lr",
+		".cfa: sp ^ 4 + .ra: .cfa 4 - ^"},
 }
 
 // fuzzWords returns words of the kinds that stacks have: numbers, and addresses
@@ -53,7 +57,8 @@ func fuzzWords(kinds []byte) []uint64 {
 	words := make([]uint64, len(kinds))
 	for i, b := range kinds {
 		n := uint64(b & 31)
-		words[i] = [...]uint64{0, n, stackBase + n*8, otherStack + n*8, first + 0x1000 + n, first + n*0x100, first + 0x1000 + n*8, anonymous + n}[b>>5]
+		words[i] = [...]uint64{0, n, stackBase + n*8, otherStack + n*8, first + 0x1000 + n, first + n*0x100, first + 0x1000 + n*8,
+			anonymous + n}[b>>5]
 	}
 	return words
 }
@@ -104,7 +109,10 @@ func FuzzWalk(f *testing.F) {
 		stack = stack[:min(len(stack), 2000)]
 		mem := memory{stackBase: words(cpu, fuzzWords(stack)), otherStack: words(cpu, fuzzWords(registers)), first + 0x1000: code}
 		names := [...]string{"libc.so.6", "linux-gate.so", "libsystem_pthread.dylib", "dyld"}
-		module := &unwind.Module{Name: names[at>>14], Base: first, Size: moduleBytes, Rules: info, Names: info}
+		module := &unwind.Module{Name: names[at>>14], Base: first, Size: moduleBytes, Rules: info}
+		if len(rules)&2 == 0 {
+			module.Names = info
+		}
 		p := &unwind.Process{
 			CPU: cpu, Memory: mem, BigEndian: kind&0x20 != 0, IsWindows: kind&0x40 != 0, IsApple: kind&0x80 != 0,
 			Stack: func(addr uint64) (start, end uint64) {
@@ -121,9 +129,7 @@ func FuzzWalk(f *testing.F) {
 				}
 				return nil
 			},
-		}
-		if kind&0x10 != 0 {
-			p.IsCode = func(addr uint64) (is, known bool) { return addr&1 == 0, true }
+			IsCode: func(addr uint64) (is, known bool) { return addr&1 == 0 && kind&0x10 != 0, kind&0x10 != 0 },
 		}
 		var regs rule.Registers
 		for i, v := range fuzzWords(registers[:min(len(registers), cpu.Count())]) {

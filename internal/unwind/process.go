@@ -35,8 +35,6 @@ type Rules interface {
 type Names interface {
 	// Function returns the start and the name of the function at an address.
 	Function(addr uint64) (start uint64, name string, ok bool)
-	// HasNames reports whether any address has a name.
-	HasNames() bool
 }
 
 // A Module is a part of the address space that was loaded from a file.
@@ -46,12 +44,16 @@ type Module struct {
 	Size uint64
 
 	Rules Rules // may be nil
-	Names Names // may be nil
+	Names Names // nil if no address has a name
 
-	// Code returns the n bytes of code from an address, relative to the module,
-	// or fewer. It may be nil.
-	Code func(addr uint64, n int) []byte
+	coverage atomic.Int32 // of its executable memory by Rules, see isSparse
 }
+
+const (
+	coverageUnknown int32 = iota
+	coverageSparse
+	coverageFull
+)
 
 // A Process is the state in which a process ended.
 type Process struct {
@@ -67,7 +69,7 @@ type Process struct {
 	// Module returns the module at an address, nil if there is none.
 	Module func(addr uint64) *Module
 	// IsCode reports whether memory at an address was executable, or a module was
-	// unloaded there; known is false without information. It may be nil.
+	// unloaded there; known is false without information.
 	IsCode func(addr uint64) (is, known bool)
 	// Top is the end of the highest module or memory. Bits above it are pointer
 	// authentication on CPUs that have it.

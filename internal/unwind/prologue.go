@@ -19,17 +19,50 @@ type frameState struct {
 }
 
 // prologue finds the caller of a function that has no unwind information by its
-// instructions up to the program counter.
+// instructions up to the program counter. If the function has no name, its start is the
+// target of a call: one before the return address that the instructions lead to.
 func (w *walker) prologue(f *Frame) (c caller, ok bool) {
+	const technique = "instructions of the function"
 	if w.CPU.Name != "amd64" && w.CPU.Name != "x86" {
 		return c, false
 	}
-	start, _, named := w.function(f.Lookup)
-	if !named || f.PC-start > maxPrologue {
+	if start, _, named := w.function(f.Lookup); named {
+		c, ok = w.followFrom(f, start)
+		return c, ok && w.accept(f, &c, technique, mustFollow)
+	}
+	slot, _ := f.Registers.Get(w.CPU.SP)
+	size := uint64(w.CPU.Word)
+	before := w.work
+	defer func() { w.scanned.Add(int64(w.work - before)) }()
+	for range farScan {
+		pc, readable := w.word(slot)
+		if w.work++; !readable || w.work > maxWork || w.scanned.Load() > maxScanned {
+			break
+		}
+		slot += size
+		if pc < lowest || w.refuseGuess(pc) != "" {
+			continue
+		}
+		kind, start := w.callBefore(pc)
+		if w.work += candidateWork; kind != callDirect || start > f.PC || w.refuseCode(start) != "" {
+			continue
+		}
+		w.work += candidateWork
+		if c, ok := w.followFrom(f, start); ok && c.regs.Values[w.CPU.SP] == slot {
+			return c, w.accept(f, &c, technique, mustBeCall)
+		}
+	}
+	return c, false
+}
+
+// followFrom finds the caller of a function by its instructions from the start up to
+// the program counter.
+func (w *walker) followFrom(f *Frame, start uint64) (c caller, ok bool) {
+	if f.PC-start > maxPrologue {
 		return c, false
 	}
 	code := make([]byte, f.PC-start)
-	if w.code(code, start) < len(code) {
+	if w.Memory.ReadAt(code, start) < len(code) {
 		return c, false
 	}
 	state, ok := follow(code, int64(w.CPU.Word))
@@ -60,7 +93,7 @@ func (w *walker) prologue(f *Frame) (c caller, ok bool) {
 		return c, false
 	}
 	c.regs.Set(w.CPU.SP, cfa)
-	return c, w.accept(f, &c, "instructions of the function", mustFollow)
+	return c, true
 }
 
 // epilogue finds the caller of a function of 64-bit Windows in its epilogue, which
@@ -70,7 +103,7 @@ func (w *walker) epilogue(f *Frame) (c caller, ok bool) {
 		return c, false
 	}
 	code := make([]byte, 32)
-	code = code[:w.code(code, f.PC)]
+	code = code[:w.Memory.ReadAt(code, f.PC)]
 	c = caller{trust: CFI, regs: f.Registers}
 	sp, _ := f.Registers.Get(w.CPU.SP)
 	fp, _ := f.Registers.Get(w.CPU.FP)

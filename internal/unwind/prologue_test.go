@@ -131,3 +131,17 @@ func TestEpilogueOfWindowsIsExecuted(t *testing.T) {
 		})
 	}
 }
+
+// unnamed is code of a program without symbols and unwind information: a function at
+// 0x40002000 with a frame of 24 bytes, and calls of it and of another one.
+var unnamed = map[uint64]string{
+	0x40002000: "\x48\x83\xec\x18" + nops,                // sub rsp, 24
+	0x40003008: nops[:3] + "\xe8\xf0\xef\xff\xff" + nops, // call 0x40002000
+	0x40004008: nops[:3] + "\xe8\xf0\x00\x00\x00" + nops, // call 0x40004100
+}
+
+func TestTargetOfACallIsTheStartOfAFunctionWithoutSymbols(t *testing.T) {
+	scene{arch: ident.ArchX86_64, regs: "rip=40002008 rsp=80000000 rbp=1", code: unnamed, exec: 0x8000,
+		stack: at(16, 1, 0x40004010, 2, 0x40003010, 3, 0x40003010, 6, 0x40004010)}.
+		expect(t, "40002008 context, 40003010 frame_pointer, 40004010 scan")
+}

@@ -40,6 +40,7 @@ type scene struct {
 	name    string            // of the second module; empty: libc.so.6
 	code    map[uint64]string // bytes by address
 	top     uint64
+	exec    uint64 // bytes of the first module that are executable, if the map of the memory is known
 	options unwind.Options
 }
 
@@ -76,10 +77,6 @@ func openSymbols(t testing.TB, cpu *rule.CPU, text string) *symbols {
 }
 
 func (s *symbols) HasRules() bool { return len(s.rows) > 0 }
-func (s *symbols) HasNames() bool {
-	c := s.object.Info().Counts
-	return c.Functions+c.Publics > 0
-}
 
 func (s *symbols) Row(addr uint64) rule.Row {
 	for _, r := range s.rows {
@@ -137,7 +134,10 @@ func (s scene) process(t testing.TB) (*unwind.Process, rule.Registers) {
 	for i, text := range []string{s.first, s.second} {
 		if text != "" {
 			o := openSymbols(t, cpu, text)
-			modules[i].Rules, modules[i].Names = o, o
+			modules[i].Rules = o
+			if c := o.object.Info().Counts; c.Functions+c.Publics > 0 {
+				modules[i].Names = o
+			}
 		}
 	}
 	p := &unwind.Process{
@@ -158,7 +158,10 @@ func (s scene) process(t testing.TB) (*unwind.Process, rule.Registers) {
 			}
 			return nil
 		},
-		IsCode: func(addr uint64) (is, known bool) { return addr-anonymous < moduleBytes, addr-anonymous < moduleBytes },
+		IsCode: func(addr uint64) (is, known bool) {
+			is = addr-anonymous < moduleBytes
+			return is || addr-first < s.exec, is || s.exec > 0
+		},
 	}
 	var regs rule.Registers
 	for _, r := range strings.Fields(s.regs) {

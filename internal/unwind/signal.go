@@ -1,6 +1,6 @@
 package unwind
 
-import "strings"
+import "symbolon/internal/bin"
 
 // A trampoline is code that is entered by a return although it did not call: that
 // to which a signal handler returns, by its layout of the stack, and the end of a
@@ -68,7 +68,7 @@ func (w *walker) trampoline(pc uint64) trampoline {
 	}
 	b := w.buf[:12]
 	for _, c := range codes {
-		if n := len(c.code); w.code(b[:n], addr) == n && string(b[:n]) == c.code {
+		if n := len(c.code); w.Memory.ReadAt(b[:n], addr) == n && string(b[:n]) == c.code {
 			return c.kind
 		}
 	}
@@ -84,39 +84,45 @@ var vdsoNames = map[string]bool{"linux-gate.so": true, "linux-gate.so.1": true, 
 // A savedSet has the offsets of registers in the frame that the kernel pushes for
 // a signal handler, from the stack pointer in the trampoline on.
 type savedSet struct {
-	at    uint64 // of the first register
-	names string // of the registers there; - is another
+	at    uint64   // of the first register
+	names []string // of the registers there; - is another
 }
+
+var (
+	savedX86 = bin.RegisterNames("- - - - edi esi ebp esp ebx edx ecx eax - - eip - eflags")
+	savedARM = bin.RegisterNames("r0-10 fp r12 sp lr pc")
+)
 
 // saved has the structs of <asm/sigcontext.h>, in struct ucontext, which follows
 // struct siginfo of 128 bytes except on amd64.
 var saved = map[string][returnOld + 1]savedSet{
-	"amd64": {returnRT: {40, "r8 r9 r10 r11 r12 r13 r14 r15 rdi rsi rbp rbx rdx rax rcx rsp rip"}},
-	"x86": {
-		returnRT:  {12 + 128 + 20, "- - - - edi esi ebp esp ebx edx ecx eax - - eip - eflags"},
-		returnOld: {4, "- - - - edi esi ebp esp ebx edx ecx eax - - eip - eflags"},
-	},
-	"arm64": {returnRT: {128 + 176 + 8, "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 " +
-		"x21 x22 x23 x24 x25 x26 x27 x28 fp lr sp pc"}},
-	"arm": {
-		returnRT:  {128 + 32, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp r12 sp lr pc"},
-		returnOld: {32, "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 fp r12 sp lr pc"},
-	},
+	"amd64": {returnRT: {40, bin.RegisterNames("r8-15 rdi rsi rbp rbx rdx rax rcx rsp rip")}},
+	"x86":   {returnRT: {12 + 128 + 20, savedX86}, returnOld: {4, savedX86}},
+	"arm64": {returnRT: {128 + 176 + 8, bin.RegisterNames("x0-28 fp lr sp pc")}},
+	"arm":   {returnRT: {128 + 32, savedARM}, returnOld: {32, savedARM}},
 }
+
+const fromSignal = "saved registers of the signal"
 
 // interrupted finds the registers that a signal interrupted, from the frame in
 // whose trampoline f is.
 func (w *walker) interrupted(f *Frame) (c caller, ok bool) {
 	kind := w.trampoline(f.PC)
 	if kind != returnVDSO {
-		return w.savedRegisters(f, kind)
+		if c, ok = w.savedRegisters(f, kind); ok {
+			w.found(fromSignal)
+		}
+		return c, ok
 	}
 	for kind = returnRT; kind <= returnOld; kind++ {
 		if c, ok = w.savedRegisters(f, kind); ok {
 			pc, _ := c.regs.Get(w.CPU.PC)
-			if w.refuseCode(w.instruction(pc)) == "" {
+			why := w.refuseCode(w.instruction(pc))
+			if why == "" {
+				w.found(fromSignal)
 				return c, true
 			}
+			w.note(fromSignal, pc, why)
 		}
 	}
 	return c, false
@@ -126,13 +132,11 @@ func (w *walker) interrupted(f *Frame) (c caller, ok bool) {
 func (w *walker) savedRegisters(f *Frame, kind trampoline) (c caller, ok bool) {
 	sp, _ := f.Registers.Get(w.CPU.SP)
 	set := saved[w.CPU.Name][kind]
-	addr := sp + set.at
-	for rest := set.names; rest != ""; addr += uint64(w.CPU.Word) {
-		var name string
-		name, rest, _ = strings.Cut(rest, " ")
+	for i, name := range set.names {
+		addr := sp + set.at + uint64(i*w.CPU.Word)
 		v, readable := w.word(addr)
 		if !readable {
-			w.note("saved registers of the signal", addr, "unreadable memory")
+			w.note(fromSignal, addr, "unreadable memory")
 			return c, false
 		}
 		if reg, known := w.CPU.Reg(name); known {
@@ -142,7 +146,7 @@ func (w *walker) savedRegisters(f *Frame, kind trampoline) (c caller, ok bool) {
 	// The program counter may be anything: a call of a null pointer is a reason
 	// for a signal. The stack pointer is not.
 	if sp, _ = c.regs.Get(w.CPU.SP); sp < lowest || sp%uint64(w.CPU.Word) != 0 && w.CPU.Name != "x86" {
-		w.note("saved registers of the signal", sp, "not a stack pointer")
+		w.note(fromSignal, sp, "not a stack pointer")
 		return c, false
 	}
 	c.trust, c.isExact = CFI, true

@@ -1,6 +1,10 @@
 package unwind
 
-import "symbolon/internal/unwind/rule"
+import (
+	"fmt"
+
+	"symbolon/internal/unwind/rule"
+)
 
 // Options are options of Walk.
 type Options struct {
@@ -21,9 +25,12 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 	w := &walker{Process: p, explain: opt.Explain, frames: make([]Frame, 0, 16)}
 	regs.Set(p.CPU.PC, w.strip(pc))
 	w.add(&caller{regs: regs, trust: Context, isExact: true})
-	for len(w.frames) < opt.Frames {
+	for {
 		f := &w.frames[len(w.frames)-1]
-		w.why = nil
+		if w.why = nil; len(w.frames) >= opt.Frames {
+			w.note("end of the walk", f.PC, fmt.Sprintf("the limit of %d frames", opt.Frames))
+			break
+		}
 		if why := w.isOutermost(); why != "" {
 			w.note("end of the stack", f.PC, why)
 			break
@@ -36,6 +43,8 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 		to, _ := c.regs.Get(p.CPU.SP)
 		if to < from || !w.sameStack(from, to) {
 			if w.moves++; w.moves > maxMoves {
+				w.why = nil
+				w.note("end of the walk", f.PC, fmt.Sprintf("the limit of %d changes of the stack", maxMoves))
 				break
 			}
 		}
@@ -47,7 +56,6 @@ func (p *Process) Walk(regs rule.Registers, opt Options) []Frame {
 	return w.frames
 }
 
-// add appends a frame.
 func (w *walker) add(c *caller) {
 	pc, _ := c.regs.Get(w.CPU.PC)
 	f := Frame{PC: pc, Lookup: w.instruction(pc), Trust: c.trust, Registers: c.regs, isExact: c.isExact, Why: w.why}

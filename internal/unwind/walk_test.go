@@ -303,3 +303,35 @@ func TestReasonsAreGivenIfAskedFor(t *testing.T) {
 		t.Errorf("reasons %q without the option", frames[1].Why)
 	}
 }
+
+// why returns the reasons of frame i.
+func (s scene) why(t *testing.T, i int) string {
+	t.Helper()
+	p, regs := s.process(t)
+	s.options.Explain = true
+	return strings.Join(p.Walk(regs, s.options)[i].Why, "; ")
+}
+
+func TestReasonsOfFrames(t *testing.T) {
+	chain := at(16, 2, slot64(8), 3, 0x40002010, 8, slot64(12), 9, 0x40003010)
+	limited := scene{arch: ident.ArchX86_64, regs: "rip=40001010 rsp=80000000 rbp=80000010", first: named, stack: chain,
+		options: unwind.Options{Frames: 2}}
+	interrupted := scene{arch: ident.ArchX86_64, regs: "rip=40003010 rsp=80000000", first: named + "PUBLIC 5000 0 __restore_rt\n",
+		stack: signalFrame(8, 8+168, 0x40002000, 8+160, otherStack), other: at(16)}
+	interrupted.stack[0] = 0x40005000
+	restored := scene{arch: ident.ArchARM64, regs: "pc=40001010 sp=80000000 fp=80000020 lr=40002010", stack: at(16, 4, 0, 5, 0x40003010),
+		first: named + "STACK CFI INIT 1000 100 .cfa: x29 16 + x29: .cfa -16 + ^ .ra: .cfa -8 + ^\n"}
+	for name, x := range map[string]struct {
+		scene scene
+		frame int
+		want  string
+	}{
+		"at the limit":             {limited, 1, "found by frame pointer; end of the walk: 0x40002010: the limit of 2 frames"},
+		"interrupted by a signal":  {interrupted, 2, "found by saved registers of the signal; "},
+		"with corrected registers": {restored, 1, "found by link register"},
+	} {
+		if got := x.scene.why(t, x.frame); !strings.HasPrefix(got, x.want) {
+			t.Errorf("%s: got %q, want %q", name, got, x.want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package unwind
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 
@@ -42,6 +41,13 @@ func (w *walker) note(technique string, address uint64, reason string) {
 	}
 }
 
+// found keeps the technique by which a caller was found.
+func (w *walker) found(technique string) {
+	if w.explain {
+		w.why = append(w.why, "found by "+technique)
+	}
+}
+
 // function returns the start and the name of the function at an address.
 func (w *walker) function(addr uint64) (start uint64, name string, ok bool) {
 	m := w.Module(addr)
@@ -52,7 +58,6 @@ func (w *walker) function(addr uint64) (start uint64, name string, ok bool) {
 	return start + m.Base, name, ok
 }
 
-// row returns the rules at an address.
 func (w *walker) row(addr uint64) rule.Row {
 	m := w.Module(addr)
 	if m == nil || m.Rules == nil {
@@ -61,33 +66,12 @@ func (w *walker) row(addr uint64) rule.Row {
 	return m.Rules.Row(addr - m.Base)
 }
 
-// word reads a word of memory.
 func (w *walker) word(addr uint64) (uint64, bool) {
 	b := w.buf[:w.CPU.Word]
-	switch {
-	case w.Memory.ReadAt(b, addr) < len(b):
+	if w.Memory.ReadAt(b, addr) < len(b) {
 		return 0, false
-	case len(b) == 4 && w.BigEndian:
-		return uint64(binary.BigEndian.Uint32(b)), true
-	case len(b) == 4:
-		return uint64(binary.LittleEndian.Uint32(b)), true
-	case w.BigEndian:
-		return binary.BigEndian.Uint64(b), true
 	}
-	return binary.LittleEndian.Uint64(b), true
-}
-
-// code reads code into dst, from memory or else from the module's file. It
-// returns the number of bytes.
-func (w *walker) code(dst []byte, addr uint64) int {
-	if n := w.Memory.ReadAt(dst, addr); n == len(dst) {
-		return n
-	}
-	m := w.Module(addr)
-	if m == nil || m.Code == nil {
-		return 0
-	}
-	return copy(dst, m.Code(addr-m.Base, len(dst)))
+	return w.CPU.Uint(b, w.BigEndian), true
 }
 
 // strip removes the bits of an address that are not part of it: those of pointer

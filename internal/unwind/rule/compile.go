@@ -229,7 +229,6 @@ func (c *Compiler) finish(target int) bool {
 	return len(code) > 0
 }
 
-// target returns the target with a name.
 func (c *Compiler) target(name []byte) int {
 	switch string(name) {
 	case ".cfa":
@@ -237,7 +236,7 @@ func (c *Compiler) target(name []byte) int {
 	case ".ra":
 		return targetRA
 	}
-	if r, ok := c.CPU.numbers[string(trimDollar(name))]; ok {
+	if r, ok := c.CPU.numbers[string(bytes.TrimPrefix(name, dollar))]; ok {
 		return targetReg + int(r)
 	}
 	return targets

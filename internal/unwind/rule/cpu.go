@@ -1,9 +1,10 @@
 package rule
 
 import (
-	"strconv"
+	"encoding/binary"
 	"strings"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/ident"
 )
 
@@ -30,11 +31,10 @@ type CPU struct {
 	numbers map[string]Reg
 }
 
-// newCPU returns c with the registers in names. A word of a list that ends
-// in a range, as r0-3, is one register for each number. Special has the names of
-// PC, SP, FP and LR; aliases are given as alias=name.
+// newCPU returns c with the registers in a list for [bin.RegisterNames]. Special has the
+// names of PC, SP, FP and LR; aliases are given as alias=name.
 func newCPU(c CPU, names string, special [4]string, saved, aliases string) *CPU {
-	c.names, c.numbers = expand(names), map[string]Reg{}
+	c.names, c.numbers = bin.RegisterNames(names), map[string]Reg{}
 	for i, n := range c.names {
 		c.numbers[n] = Reg(i)
 	}
@@ -48,82 +48,54 @@ func newCPU(c CPU, names string, special [4]string, saved, aliases string) *CPU 
 			*r = c.numbers[special[i]]
 		}
 	}
-	for _, n := range expand(saved) {
+	for _, n := range bin.RegisterNames(saved) {
 		c.Saved |= 1 << c.numbers[n]
 	}
 	return &c
 }
 
-// expand returns the words of a list of registers.
-func expand(list string) (names []string) {
-	for _, word := range strings.Fields(list) {
-		from, to, isRange := strings.Cut(word, "-")
-		if !isRange {
-			names = append(names, word)
-			continue
-		}
-		prefix := strings.TrimRight(from, "0123456789")
-		first, _ := strconv.Atoi(from[len(prefix):])
-		last, _ := strconv.Atoi(to)
-		for i := first; i <= last; i++ {
-			names = append(names, prefix+strconv.Itoa(i))
-		}
-	}
-	return names
-}
-
 const (
-	mipsNames  = "gp sp fp ra pc s0-7"
-	mipsSaved  = "s0-7 gp sp fp"
-	mipsAlias  = "s8=fp"
-	sparcNames = "g_r0-31 ccr pc npc y asi fprs"
+	mipsNames = "gp sp fp ra pc s0-7"
+	mipsSaved = "s0-7 gp sp fp"
 )
 
-var (
-	x86 = newCPU(CPU{Name: "x86", Word: 4}, "eip esp ebp ebx esi edi eax ecx edx eflags",
-		[4]string{"eip", "esp", "ebp", ""}, "ebp ebx edi esi", "")
-	amd64 = newCPU(CPU{Name: "amd64", Word: 8}, "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
-		[4]string{"rip", "rsp", "rbp", ""}, "rbx rbp r12-15", "")
-	arm = newCPU(CPU{Name: "arm", Word: 4}, "r0-10 r12 fp sp lr pc",
-		[4]string{"pc", "sp", "fp", "lr"}, "r4-10 fp", "r11=fp r13=sp r14=lr r15=pc")
-	arm64 = newCPU(CPU{Name: "arm64", Word: 8}, "x0-28 fp lr sp pc",
-		[4]string{"pc", "sp", "fp", "lr"}, "x19-28 fp", "x29=fp x30=lr")
-	mips   = newCPU(CPU{Name: "mips", Word: 4}, mipsNames, [4]string{"pc", "sp", "fp", "ra"}, mipsSaved, mipsAlias)
-	mips64 = newCPU(CPU{Name: "mips64", Word: 8}, mipsNames, [4]string{"pc", "sp", "fp", "ra"}, mipsSaved, mipsAlias)
-	ppc    = newCPU(CPU{Name: "ppc", Word: 4}, "srr0 srr1 r0-31 cr xer lr ctr mq vrsave",
-		[4]string{"srr0", "r1", "", "lr"}, "r14-31", "pc=srr0 sp=r1")
-	ppc64 = newCPU(CPU{Name: "ppc64", Word: 8}, "srr0 srr1 r0-31 cr xer lr ctr vrsave",
-		[4]string{"srr0", "r1", "", "lr"}, "r14-31", "pc=srr0 sp=r1")
-	riscv64 = newCPU(CPU{Name: "riscv64", Word: 8}, "pc ra sp gp tp t0-2 s0-1 a0-7 s2-11 t3-6",
-		[4]string{"pc", "sp", "s0", "ra"}, "s0-11", "fp=s0")
-	sparc = newCPU(CPU{Name: "sparc", Word: 8}, sparcNames, [4]string{"pc", "g_r14", "g_r30", "g_r15"}, "", "sp=g_r14 fp=g_r30")
-)
+var x86 = newCPU(CPU{Name: "x86", Word: 4}, "eip esp ebp ebx esi edi eax ecx edx eflags",
+	[4]string{"eip", "esp", "ebp", ""}, "ebp ebx edi esi", "")
+
+// cpus has a CPU for each family of instruction sets.
+var cpus = map[ident.Arch]*CPU{
+	ident.ArchX86: x86,
+	ident.ArchX86_64: newCPU(CPU{Name: "amd64", Word: 8}, "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
+		[4]string{"rip", "rsp", "rbp", ""}, "rbx rbp r12-15", ""),
+	ident.ArchARM: newCPU(CPU{Name: "arm", Word: 4}, "r0-10 r12 fp sp lr pc",
+		[4]string{"pc", "sp", "fp", "lr"}, "r4-10 fp", "r11=fp r13=sp r14=lr r15=pc"),
+	ident.ArchARM64: newCPU(CPU{Name: "arm64", Word: 8}, "x0-28 fp lr sp pc",
+		[4]string{"pc", "sp", "fp", "lr"}, "x19-28 fp", "x29=fp x30=lr"),
+	ident.ArchMIPS:   newCPU(CPU{Name: "mips", Word: 4}, mipsNames, [4]string{"pc", "sp", "fp", "ra"}, mipsSaved, "s8=fp"),
+	ident.ArchMIPS64: newCPU(CPU{Name: "mips64", Word: 8}, mipsNames, [4]string{"pc", "sp", "fp", "ra"}, mipsSaved, "s8=fp"),
+	ident.ArchPPC: newCPU(CPU{Name: "ppc", Word: 4}, "srr0 srr1 r0-31 cr xer lr ctr mq vrsave",
+		[4]string{"srr0", "r1", "", "lr"}, "r14-31", "pc=srr0 sp=r1"),
+	ident.ArchPPC64: newCPU(CPU{Name: "ppc64", Word: 8}, "srr0 srr1 r0-31 cr xer lr ctr vrsave",
+		[4]string{"srr0", "r1", "", "lr"}, "r14-31", "pc=srr0 sp=r1"),
+	ident.ArchRISCV64: newCPU(CPU{Name: "riscv64", Word: 8}, "pc ra sp gp tp t0-2 s0-1 a0-7 s2-11 t3-6",
+		[4]string{"pc", "sp", "s0", "ra"}, "s0-11", "fp=s0"),
+	ident.ArchSPARC: newCPU(CPU{Name: "sparc", Word: 8}, "g_r0-31 ccr pc npc y asi fprs",
+		[4]string{"pc", "g_r14", "g_r30", "g_r15"}, "", "sp=g_r14 fp=g_r30"),
+}
 
 // For returns the CPU of an instruction set, nil if it is unknown.
 func For(a ident.Arch) *CPU {
 	switch {
-	case a == ident.ArchX86:
-		return x86
-	case a == ident.ArchX86_64 || a == ident.ArchX86_64h:
-		return amd64
+	case a == ident.ArchX86_64h:
+		a = ident.ArchX86_64
 	case a >= ident.ArchARM && a <= ident.ArchARMv7em:
-		return arm
+		a = ident.ArchARM
 	case a >= ident.ArchARM64 && a <= ident.ArchARM64_32v8:
-		return arm64
-	case a == ident.ArchMIPS || a == ident.ArchMIPSel:
-		return mips
-	case a == ident.ArchMIPS64 || a == ident.ArchMIPS64el:
-		return mips64
-	case a == ident.ArchPPC:
-		return ppc
-	case a == ident.ArchPPC64 || a == ident.ArchPPC64le:
-		return ppc64
-	case a == ident.ArchRISCV64:
-		return riscv64
-	case a == ident.ArchSPARC || a == ident.ArchSPARC64:
-		return sparc
+		a = ident.ArchARM64
+	case a == ident.ArchSPARC64:
+		a = ident.ArchSPARC
 	}
-	return nil
+	return cpus[a.Family()]
 }
 
 // Reg returns the register with a name, which may begin with $.
@@ -137,6 +109,19 @@ func (c *CPU) RegName(r Reg) string { return c.names[r] }
 
 // Count returns the number of registers.
 func (c *CPU) Count() int { return len(c.names) }
+
+// Uint returns the number in the first bytes of b, which has at least those of a word.
+func (c *CPU) Uint(b []byte, isBig bool) uint64 {
+	switch {
+	case c.Word == 4 && isBig:
+		return uint64(binary.BigEndian.Uint32(b))
+	case c.Word == 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	case isBig:
+		return binary.BigEndian.Uint64(b)
+	}
+	return binary.LittleEndian.Uint64(b)
+}
 
 // fits reports whether v is a value of a word.
 func (c *CPU) fits(v uint64) bool { return c.Word == 8 || v>>32 == 0 }

@@ -1,9 +1,6 @@
 package rule
 
-import (
-	"encoding/binary"
-	"sync"
-)
+import "sync"
 
 // Memory reads the memory of a process.
 type Memory interface {
@@ -44,10 +41,7 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 // big endian. If the row failed, why is the rule and the reason.
 func (r Row) Eval(cpu *CPU, callee *Registers, mem Memory, big bool, in Windows) (caller Caller, o Outcome, why string) {
 	m := machines.Get().(*machine)
-	m.cpu, m.callee, m.mem, m.order, m.why = cpu, callee, mem, binary.LittleEndian, ""
-	if big {
-		m.order = binary.BigEndian
-	}
+	m.cpu, m.callee, m.mem, m.isBig, m.why = cpu, callee, mem, big, ""
 	if isWindows, _ := r.IsWindows(); isWindows && cpu == x86 {
 		var f frame
 		f, r = r.frame()
@@ -62,7 +56,6 @@ func (r Row) Eval(cpu *CPU, callee *Registers, mem Memory, big bool, in Windows)
 	return caller, o, why
 }
 
-// cfi evaluates a row of CFI.
 func (m *machine) cfi(r Row, caller *Caller) (Outcome, string) {
 	if len(r) == 0 || r[0] != kindCFI {
 		return Failed, "no rules"
@@ -115,7 +108,6 @@ func take(rules []byte, target byte) (program, rest []byte) {
 	return cut(rules[1:])
 }
 
-// expression returns the value of a program.
 func (m *machine) expression(program []byte) (uint64, bool) {
 	m.run(program)
 	switch v := m.stack[0]; {

@@ -32,7 +32,7 @@ type machine struct {
 	cpu    *CPU
 	callee *Registers
 	mem    Memory
-	order  binary.ByteOrder
+	isBig  bool
 	cfa    uint64
 	hasCFA bool
 
@@ -51,7 +51,6 @@ type machine struct {
 	at  uint64 // whyMemory
 }
 
-// run executes a program.
 func (m *machine) run(code []byte) bool {
 	m.code, m.depth, m.why = code, 0, ""
 	for len(m.code) > 0 && m.why == "" {
@@ -97,7 +96,6 @@ func (m *machine) fail(why string) {
 	}
 }
 
-// byte returns the next byte of the program.
 func (m *machine) byte() byte {
 	if len(m.code) == 0 {
 		m.fail(whyInvalid)
@@ -108,7 +106,6 @@ func (m *machine) byte() byte {
 	return b
 }
 
-// number returns the next number of the program.
 func (m *machine) number() int64 {
 	n, used := binary.Varint(m.code)
 	if used <= 0 {
@@ -162,7 +159,6 @@ func (m *machine) variable() uint64 {
 	return v.n
 }
 
-// assign sets a variable.
 func (m *machine) assign(v uint64, n uint32) {
 	m.vars[v] = n
 	m.set |= 1 << v
@@ -190,13 +186,10 @@ func (m *machine) load(addr uint64) uint64 {
 	case m.mem.ReadAt(word, addr) < len(word):
 		m.why, m.at = whyMemory, addr
 		return 0
-	case len(word) == 4:
-		return uint64(m.order.Uint32(word))
 	}
-	return m.order.Uint64(word)
+	return m.cpu.Uint(word, m.isBig)
 }
 
-// compute returns the result of an operator.
 func (m *machine) compute(op byte, a, b uint64) uint64 {
 	if m.isWindows {
 		a, b = uint64(uint32(a)), uint64(uint32(b))

@@ -98,7 +98,7 @@ func variable(name []byte) int {
 	if i := slices.Index(varNames[:], string(name)); i >= 0 {
 		return varParams + i
 	}
-	if r, ok := x86.numbers[string(trimDollar(name))]; ok {
+	if r, ok := x86.numbers[string(bytes.TrimPrefix(name, dollar))]; ok {
 		return int(r)
 	}
 	if name[0] == '$' && len(name) == 3 {

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -31,7 +32,6 @@ func operator(token []byte) int {
 	return -1
 }
 
-// number returns the value of a decimal number.
 func number(token []byte, bits int) (int64, bool) {
 	if c := token[0]; c > '9' || c < '0' && c != '-' && c != '+' {
 		return 0, false
@@ -40,13 +40,8 @@ func number(token []byte, bits int) (int64, bool) {
 	return n, err == nil
 }
 
-// trimDollar removes $ from the start of a name.
-func trimDollar(name []byte) []byte {
-	if len(name) > 0 && name[0] == '$' {
-		return name[1:]
-	}
-	return name
-}
+// dollar may be before the name of a register.
+var dollar = []byte("$")
 
 // An expression is the program of a rule of CFI.
 type expression struct {
@@ -64,7 +59,7 @@ func (x *expression) token(cpu *CPU, token []byte) {
 	}
 	x.before, x.last = x.last, len(x.code)
 	n, isNumber := number(token, 64)
-	reg, isReg := cpu.numbers[string(trimDollar(token))]
+	reg, isReg := cpu.numbers[string(bytes.TrimPrefix(token, dollar))]
 	switch {
 	case isNumber:
 		x.code = binary.AppendVarint(append(x.code, opConst), n)
