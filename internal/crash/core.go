@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/crash/reason"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/core"
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/unwind/rule"
@@ -17,11 +18,14 @@ func fromCore(src bin.Source) (*Dump, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(f.Threads) == 0 {
+		return nil, noThreads(f)
+	}
 	d := &Dump{
 		System: System{
 			OS: minidump.Linux, OSName: "Linux", Arch: f.Arch, CPU: rule.For(f.Arch), CPUName: f.Arch.String(), BigEndian: f.BigEndian,
 		},
-		Memory: coreMemory{&f.Memory}, Requesting: -1, isCore: true,
+		Memory: f.Memory, Requesting: -1, Problems: f.Problems, core: f,
 	}
 	if d.System.CPU != nil {
 		d.System.CPUName, d.System.Wide = d.System.CPU.Name, d.System.CPU.Word == 8
@@ -52,18 +56,51 @@ func fromCore(src bin.Source) (*Dump, error) {
 		d.Modules = append(d.Modules, minidump.Module{Module: m.Module, Base: m.Base, Size: m.Size})
 	}
 	for _, r := range f.Memory.Ranges() {
-		d.Mappings = append(d.Mappings, minidump.Mapping{
-			Addr: r.Addr, Size: r.Size, Readable: r.Flags&4 != 0, Writable: r.Flags&2 != 0, Executable: r.Flags&1 != 0, IsMapped: true,
-		})
+		d.Mappings = append(d.Mappings, minidump.Mapping{Addr: r.Addr, Size: r.Size, Protection: r.Protection, IsMapped: true})
 	}
 	return d, nil
 }
 
-// LocalFiles returns the files on this machine from whose paths the modules of a core
-// file were loaded. They may be other builds by now.
+// noThreads returns the error of a core file without threads, with the first of its
+// problems, as they may be in a part that was cut off.
+func noThreads(f *core.File) error {
+	why := ""
+	if len(f.Problems) > 1 {
+		why = "; " + f.Problems[0].Reason
+	}
+	return fault.New(fault.Malformed, "core file, notes", "the file has no threads%s", why)
+}
+
+// Unidentified returns the indexes of the modules of a core file that have no build id.
+func (d *Dump) Unidentified() (list []int) {
+	for i := range d.Modules {
+		if d.core != nil && d.Modules[i].DebugID.IsZero() {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Identify gives a module without a build id the debug id of a file of this name that it
+// may have been loaded from. It returns false if the file has a build id, or another entry
+// point or other segments.
+func (d *Dump) Identify(i int, name string, src bin.Source) bool {
+	id, ok := d.core.IDFrom(i, src)
+	if ok {
+		d.Modules[i].DebugID = id
+		if d.Assumed == nil {
+			d.Assumed = map[int]string{}
+		}
+		d.Assumed[i] = name
+	}
+	return ok
+}
+
+// LocalFiles returns the files on this machine from whose paths the modules were loaded.
+// They may be other builds by now.
 func (d *Dump) LocalFiles() (files []string) {
 	for _, m := range d.Modules {
-		if !d.isCore || !filepath.IsAbs(m.CodeFile) {
+		if !filepath.IsAbs(m.CodeFile) {
 			continue
 		}
 		if info, err := os.Stat(m.CodeFile); err == nil && info.Mode().IsRegular() {
@@ -73,11 +110,11 @@ func (d *Dump) LocalFiles() (files []string) {
 	return files
 }
 
-// coreMemory is the memory in a core file.
-type coreMemory struct{ *core.Memory }
-
-// Region returns the bounds of the stored range around an address.
-func (m coreMemory) Region(addr uint64) (start, end uint64) {
-	r, _ := m.Memory.Region(addr)
-	return r.Addr, r.Addr + r.Stored
+// MapFiles adds to the memory of a core file what it omits because files had it that
+// the process had mapped, by their paths. Files that differ from those are ignored. They
+// must stay open as long as d is used. It must be called once, before d is.
+func (d *Dump) MapFiles(files map[string]bin.Source) {
+	if d.core != nil {
+		d.core.MapFiles(files)
+	}
 }

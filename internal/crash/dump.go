@@ -4,7 +4,9 @@ import (
 	"sort"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/crash/reason"
+	"symbolon/internal/format/core"
 	"symbolon/internal/format/minidump"
 	"symbolon/internal/ident"
 	"symbolon/internal/unwind/rule"
@@ -23,13 +25,18 @@ type Dump struct {
 	Threads    []Thread
 	Modules    []minidump.Module // as in the dump: the first one is the program
 	Unloaded   []minidump.Unloaded
-	Memory     Memory
+	Memory     *bin.Memory        // as far as the dump has it
 	Mappings   []minidump.Mapping // of the address space, sorted; nil: unknown
 	Minidump   *minidump.File     // for what only some outputs have; nil: the file is of another kind
+	Problems   bin.Problems       // of parts of the file that could not be read
 
 	Certificates map[string]string // their subjects, by the name of the file; see AddExtra
 
-	isCore bool
+	// Assumed has the files that were taken for modules without build ids, by the index
+	// of the module; see Identify.
+	Assumed map[int]string
+
+	core *core.File // nil: the file is of another kind
 }
 
 // A System is the operating system and the machine of a process.
@@ -56,6 +63,15 @@ func (s *System) Digits() int {
 	return 8
 }
 
+// RegisterDigits returns the number of hexadecimal digits of a register. Dumps of MIPS
+// and SPARC have 64 bits of each, those of 32-bit systems too.
+func (s *System) RegisterDigits() int {
+	if s.CPUName == "mips" || s.CPUName == "sparc" {
+		return 16
+	}
+	return s.Digits()
+}
+
 // set sets a register by its name, if the CPU has it.
 func (s *System) set(r *rule.Registers, name string, value uint64) {
 	if s.CPU == nil {
@@ -74,17 +90,10 @@ type Thread struct {
 	ID        uint32
 	Name      string
 	IsNamed   bool   // the name may be empty
+	IsWriter  bool   // the thread wrote the dump
 	LastError string // of Windows; empty: unknown
 	Registers rule.Registers
 	Absent    string // why there are no registers; empty: there are
-}
-
-// Memory is the memory of a process, as far as the dump has it.
-type Memory interface {
-	rule.Memory
-	// Region returns the bounds of the memory around an address, equal ones if there is
-	// none.
-	Region(addr uint64) (start, end uint64)
 }
 
 // isCode reports whether memory at an address could be executed, or a module was
@@ -94,7 +103,7 @@ func (d *Dump) isCode(addr uint64) (is, known bool) {
 		return true, true
 	}
 	k := sort.Search(len(d.Mappings), func(k int) bool { return d.Mappings[k].Addr > addr }) - 1
-	return k >= 0 && addr-d.Mappings[k].Addr < d.Mappings[k].Size && d.Mappings[k].Executable, d.Mappings != nil
+	return k >= 0 && addr-d.Mappings[k].Addr < d.Mappings[k].Size && d.Mappings[k].Protection&bin.Executable != 0, d.Mappings != nil
 }
 
 // maxUnloaded limits the unloaded modules that addresses are looked up in. Windows keeps

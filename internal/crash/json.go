@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,41 +10,105 @@ import (
 
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/fault"
+	"symbolon/internal/format/minidump"
 	"symbolon/internal/unwind/rule"
 )
 
 // WriteJSON writes a *Report in the schema of rust-minidump, or a report of another type
-// in its own schema.
-func WriteJSON(w io.Writer, report any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+// in its own schema; with isCompact in one line that does not end.
+func WriteJSON(w io.Writer, report any, isCompact bool) error {
+	j := &jsonWriter{w: bufio.NewWriter(w), isCompact: isCompact}
 	if r, ok := report.(*Report); ok {
-		report = r.document()
+		r.write(j)
+	} else {
+		_, _ = j.w.Write(j.encode(report, 0))
 	}
-	return enc.Encode(report)
+	j.line(0)
+	if j.err != nil {
+		return j.err
+	}
+	return j.w.Flush()
 }
 
+// A jsonWriter writes a document whose lists are in memory one element at a time.
+type jsonWriter struct {
+	w         *bufio.Writer
+	buf       bytes.Buffer
+	isCompact bool
+	err       error // the first one of encode
+}
+
+// encode returns a value in JSON, inside some lists and objects, until the next call.
+func (j *jsonWriter) encode(v any, depth int) []byte {
+	j.buf.Reset()
+	enc := json.NewEncoder(&j.buf)
+	enc.SetEscapeHTML(false)
+	if !j.isCompact {
+		enc.SetIndent(strings.Repeat("  ", depth), "  ")
+	}
+	if err := enc.Encode(v); err != nil && j.err == nil {
+		j.err = err
+	}
+	return bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))
+}
+
+// line begins a line, unless the document has only one.
+func (j *jsonWriter) line(depth int) {
+	if !j.isCompact {
+		_, _ = j.w.WriteString("\n" + strings.Repeat("  ", depth))
+	}
+}
+
+// key begins a member of the document that is not the first one.
+func (j *jsonWriter) key(name string) {
+	_ = j.w.WriteByte(',')
+	j.line(1)
+	_, _ = j.w.WriteString(`"` + name + `":`)
+	if !j.isCompact {
+		_ = j.w.WriteByte(' ')
+	}
+}
+
+// member writes a member of the document that is not the first one.
+func (j *jsonWriter) member(name string, v any) {
+	j.key(name)
+	_, _ = j.w.Write(j.encode(v, 1))
+}
+
+// writeList writes a member that is a list of n elements.
+func writeList[T any](j *jsonWriter, name string, n int, element func(i int) T) {
+	j.key(name)
+	_ = j.w.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			_ = j.w.WriteByte(',')
+		}
+		j.line(2)
+		_, _ = j.w.Write(j.encode(element(i), 2))
+	}
+	if n > 0 {
+		j.line(1)
+	}
+	_ = j.w.WriteByte(']')
+}
+
+// A document has the first members of a document, all but the lists.
 type document struct {
-	Status     string          `json:"status"`
-	PID        *uint32         `json:"pid"`
-	Uptime     *uint64         `json:"process_uptime"`
-	Crash      jsonCrash       `json:"crash_info"`
-	System     jsonSystem      `json:"system_info"`
-	LSB        *jsonLSB        `json:"lsb_release"`
-	Limits     *jsonLimits     `json:"proc_limits"`
-	Maps       *int            `json:"linux_memory_map_count"`
-	SoftErrors json.RawMessage `json:"soft_errors"`
-	MacCrash   *jsonMac        `json:"mac_crash_info"`
-	BootArgs   *string         `json:"mac_boot_args"`
-	MainModule int             `json:"main_module"`
-	HasCerts   bool            `json:"modules_contains_cert_info"`
-	Modules    []jsonModule    `json:"modules"`
-	Unloaded   []jsonUnloaded  `json:"unloaded_modules"`
-	Handles    []jsonHandle    `json:"handles"`
-	Count      int             `json:"thread_count"`
-	Threads    []jsonThread    `json:"threads"`
-	Crashing   *jsonThread     `json:"crashing_thread"`
+	Status     string                 `json:"status"`
+	PID        *uint32                `json:"pid"`
+	Uptime     *uint64                `json:"process_uptime"`
+	Crash      jsonCrash              `json:"crash_info"`
+	System     jsonSystem             `json:"system_info"`
+	LSB        *minidump.LSB          `json:"lsb_release"`
+	Limits     map[string][]jsonLimit `json:"proc_limits"`
+	Maps       *int                   `json:"linux_memory_map_count"`
+	SoftErrors json.RawMessage        `json:"soft_errors"`
+	MacCrash   *jsonMac               `json:"mac_crash_info"`
+	BootArgs   *string                `json:"mac_boot_args"`
+
+	Crashpad   *minidump.Crashpad `json:"crashpad_info,omitempty"` // not in rust-minidump
+	MainModule int                `json:"main_module"`
+	HasCerts   bool               `json:"modules_contains_cert_info"`
 }
 
 type jsonCrash struct {
@@ -51,7 +117,7 @@ type jsonCrash struct {
 	Adjusted        *jsonAdjusted        `json:"adjusted_address"`
 	Instruction     *string              `json:"instruction"`
 	Accesses        []jsonAccess         `json:"memory_accesses"`
-	Update          *jsonUpdate          `json:"instruction_pointer_update"`
+	Update          map[string]string    `json:"instruction_pointer_update"`
 	Flips           []jsonFlip           `json:"possible_bit_flips"`
 	Inconsistencies []hint.Inconsistency `json:"crash_inconsistencies"`
 	Thread          *int                 `json:"crashing_thread"`
@@ -126,51 +192,58 @@ type jsonInline struct {
 	Line     *uint32 `json:"line"`
 }
 
-// document returns r in the schema of rust-minidump.
-func (r *Report) document() *document {
+// write writes r in the schema of rust-minidump.
+func (r *Report) write(j *jsonWriter) {
 	d := &document{
-		Status: "OK", PID: r.PID, Uptime: r.Uptime, Count: len(r.Threads), HasCerts: len(r.Certificates) > 0,
+		Status: "OK", PID: r.PID, Uptime: r.Uptime, HasCerts: len(r.Certificates) > 0,
 		System: jsonSystem{
 			OS: r.System.OSName, Version: strings.TrimSpace(r.System.Version + " " + r.System.Build), Arch: r.System.CPUName,
 			CPUInfo: known(r.System.CPUInfo), CPUs: r.System.CPUs, Microcode: known(r.System.Microcode),
 		},
-		Modules: make([]jsonModule, len(r.Modules)), Unloaded: make([]jsonUnloaded, len(r.Unloaded)), Threads: make([]jsonThread, len(r.Threads)),
-	}
-	for i := range r.Modules {
-		d.Modules[i] = r.module(i)
-	}
-	for i := range r.Unloaded {
-		m := &r.Unloaded[i]
-		d.Unloaded[i] = jsonUnloaded{r.hex(m.Base), r.hex(m.Base + m.Size), m.CodeID.String(), m.Name, r.certificate(m.Name)}
-	}
-	for i := range r.Threads {
-		d.Threads[i] = r.thread(i)
 	}
 	d.Crash.Assertion = known(r.Assertion)
 	if r.Exception != nil {
 		r.addCrash(&d.Crash)
 	}
+	var handles []minidump.Handle
 	if r.Minidump != nil {
+		handles = r.Minidump.Handles
 		d.add(r.Minidump)
 	}
+	var crashing *jsonThread
 	if i := r.Requesting; i >= 0 {
-		crashing := r.thread(i)
+		crashing = new(r.thread(i))
 		if crashing.Index = &i; crashing.Count > 0 {
 			crashing.Frames[0].Registers = r.registers(&r.Threads[i])
 		}
-		d.Crash.Thread, d.Crashing = &i, &crashing
+		d.Crash.Thread = &i
 	}
-	return d
+	_, _ = j.w.Write(bytes.TrimRight(j.encode(d, 0), "\n}")) // its last member is a bool
+	writeList(j, "modules", len(r.Modules), r.module)
+	writeList(j, "unloaded_modules", len(r.Unloaded), func(i int) jsonUnloaded {
+		m := &r.Unloaded[i]
+		return jsonUnloaded{r.Hex(m.Base), r.Hex(m.Base + m.Size), m.CodeID.String(), m.Name, r.certificate(m.Name)}
+	})
+	if handles == nil {
+		j.member("handles", nil)
+	} else {
+		writeList(j, "handles", len(handles), func(i int) minidump.Handle { return handles[i] })
+	}
+	j.member("thread_count", len(r.Threads))
+	writeList(j, "threads", len(r.Threads), r.thread)
+	j.member("crashing_thread", crashing)
+	j.line(0)
+	_ = j.w.WriteByte('}')
 }
 
-// hex returns an address with all its digits.
-func (r *Report) hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.Digits(), v) }
+// Hex returns an address with all its digits.
+func (r *Report) Hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.Digits(), v) }
 
 func (r *Report) module(i int) jsonModule {
 	m, s := &r.Modules[i], &r.Symbols[i].Debug
 	out := jsonModule{
-		Base: r.hex(m.Base), End: r.hex(m.Base + m.Size), DebugFile: base(m.DebugFile), DebugID: m.DebugID.Breakpad(),
-		File: base(m.CodeFile), CodeID: m.CodeID.String(), Version: known(m.Version), Cert: r.certificate(base(m.CodeFile)),
+		Base: r.Hex(m.Base), End: r.Hex(m.Base + m.Size), DebugFile: FileName(m.DebugFile), DebugID: m.DebugID.Breakpad(),
+		File: FileName(m.CodeFile), CodeID: m.CodeID.String(), Version: known(m.Version), Cert: r.certificate(FileName(m.CodeFile)),
 		Loaded: s.Found, Missing: s.Asked && !s.Found,
 	}
 	for _, t := range s.Trail {
@@ -197,13 +270,13 @@ func (r *Report) thread(i int) jsonThread {
 }
 
 func (r *Report) frame(i int, f *Frame) jsonFrame {
-	out := jsonFrame{Index: i, Trust: f.Trust.String(), Offset: r.hex(f.Addr), Missing: len(f.Functions) == 0}
+	out := jsonFrame{Index: i, Trust: f.Trust.String(), Offset: r.Hex(f.Addr), Missing: len(f.Functions) == 0}
 	if f.Module >= 0 {
 		m := &r.Modules[f.Module]
-		out.Module, out.ModuleOffset = ptr(base(m.CodeFile)), ptr(r.hex(f.Addr-m.Base))
+		out.Module, out.ModuleOffset = new(FileName(m.CodeFile)), new(r.Hex(f.Addr-m.Base))
 	}
 	for _, p := range f.Unloaded {
-		name, off := r.Unloaded[p.Module].Name, r.hex(p.Offset)
+		name, off := r.Unloaded[p.Module].Name, r.Hex(p.Offset)
 		if n := len(out.Unloaded); n > 0 && out.Unloaded[n-1].Module == name {
 			out.Unloaded[n-1].Offsets = append(out.Unloaded[n-1].Offsets, off)
 			continue
@@ -216,7 +289,7 @@ func (r *Report) frame(i int, f *Frame) jsonFrame {
 			out.Inlines = append(out.Inlines, jsonInline{x.Name, known(x.File), known(x.Line)})
 			continue
 		}
-		out.Function, out.FunctionOffset, out.File, out.Line = &x.Name, ptr(r.hex(f.Addr-x.Entry)), known(x.File), known(x.Line)
+		out.Function, out.FunctionOffset, out.File, out.Line = &x.Name, new(r.Hex(f.Addr-x.Entry)), known(x.File), known(x.Line)
 	}
 	return out
 }
@@ -230,13 +303,11 @@ func (r *Report) registers(t *Thread) map[string]string {
 	all := map[string]string{}
 	for k := range r.System.CPU.Count() {
 		if v, ok := t.Registers.Get(rule.Reg(k)); ok {
-			all[r.System.CPU.RegName(rule.Reg(k))] = r.hex(v)
+			all[r.System.CPU.RegName(rule.Reg(k))] = fmt.Sprintf("0x%0*x", r.System.RegisterDigits(), v)
 		}
 	}
 	return all
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // known returns a pointer to v, nil if it is zero.
 func known[T comparable](v T) *T {
@@ -246,5 +317,5 @@ func known[T comparable](v T) *T {
 	return &v
 }
 
-// base returns the name of a file of any system without its folders.
-func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+// FileName returns a path of any system without its folders.
+func FileName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

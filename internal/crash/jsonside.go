@@ -9,17 +9,6 @@ import (
 	"symbolon/internal/format/minidump"
 )
 
-type jsonLSB struct {
-	ID          string `json:"id"`
-	Release     string `json:"release"`
-	Codename    string `json:"codename"`
-	Description string `json:"description"`
-}
-
-type jsonLimits struct {
-	Limits []jsonLimit `json:"limits"`
-}
-
 type jsonLimit struct {
 	Name string `json:"name"`
 	Soft any    `json:"soft"`
@@ -43,12 +32,6 @@ type jsonMacRecord struct {
 	Message2   *string `json:"message2"`
 }
 
-type jsonHandle struct {
-	Handle     uint64  `json:"handle"`
-	TypeName   *string `json:"type_name"`
-	ObjectName *string `json:"object_name"`
-}
-
 type jsonAdjusted struct {
 	Kind    hint.Adjusted `json:"kind"`
 	Address *string       `json:"address,omitempty"`
@@ -62,67 +45,50 @@ type jsonAccess struct {
 	Guard   bool      `json:"is_likely_guard_page,omitempty"`
 }
 
-type jsonUpdate struct {
-	Address string `json:"address"`
-}
-
 type jsonFlip struct {
-	Address    string          `json:"address"`
-	Details    jsonFlipDetails `json:"details"`
-	Confidence float32         `json:"confidence"`
-	Register   *string         `json:"source_register"`
-}
-
-type jsonFlipDetails struct {
-	WasNonCanonical bool `json:"was_non_canonical"`
-	IsNull          bool `json:"is_null"`
-	WasLow          bool `json:"was_low"`
-	Nearby          int  `json:"nearby_registers"`
-	HasPoison       bool `json:"poison_registers"`
+	Address    string           `json:"address"`
+	Details    hint.FlipDetails `json:"details"`
+	Confidence float32          `json:"confidence"`
+	Register   *string          `json:"source_register"`
 }
 
 // addCrash adds the exception and the hints on its cause.
 func (r *Report) addCrash(c *jsonCrash) {
 	h := &r.Hints
-	c.Type, c.Address, c.Instruction = ptr(r.Exception.String()), ptr(r.hex(r.Exception.CrashAddress())), known(h.Instruction)
+	c.Type, c.Address, c.Instruction = new(r.Exception.String()), new(r.Hex(r.Exception.CrashAddress())), known(h.Instruction)
 	switch h.Adjusted {
 	case hint.NullPointer:
-		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Offset: ptr(r.hex(h.Address))}
+		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Offset: new(r.Hex(h.Address))}
 	case hint.NonCanonical:
-		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Address: ptr(r.hex(h.Address))}
+		c.Adjusted = &jsonAdjusted{Kind: h.Adjusted, Address: new(r.Hex(h.Address))}
 	}
 	if h.Accesses != nil {
 		c.Accesses = []jsonAccess{}
 	}
 	for _, a := range h.Accesses {
-		c.Accesses = append(c.Accesses, jsonAccess{r.hex(a.Address), known(a.Size), a.Kind, a.Guard})
+		c.Accesses = append(c.Accesses, jsonAccess{r.Hex(a.Address), known(a.Size), a.Kind, a.Guard})
 	}
 	if h.Update != nil {
-		c.Update = &jsonUpdate{r.hex(*h.Update)}
+		c.Update = map[string]string{"address": r.Hex(*h.Update)}
 	}
 	for _, f := range h.Flips {
-		c.Flips = append(c.Flips, jsonFlip{
-			r.hex(f.Address), jsonFlipDetails{f.WasNonCanonical, f.IsNull, f.WasLow, f.Nearby, f.HasPoison}, f.Confidence, known(f.Register),
-		})
+		c.Flips = append(c.Flips, jsonFlip{r.Hex(f.Address), f.FlipDetails, f.Confidence, known(f.Register)})
 	}
 	c.Inconsistencies = append([]hint.Inconsistency{}, h.Inconsistencies...)
 }
 
 // add adds the parts of a minidump that other dumps do not have.
 func (d *document) add(f *minidump.File) {
-	if x := f.LSB(); x != nil {
-		d.LSB = &jsonLSB{x.ID, x.Release, x.Codename, x.Description}
-	}
-	if limits := f.Limits(); limits != nil {
-		d.Limits = &jsonLimits{}
-		for _, x := range limits {
-			d.Limits.Limits = append(d.Limits.Limits, jsonLimit{x.Name, limit(x.Soft), limit(x.Hard), cmp.Or(x.Unit, "n/a")})
+	for _, x := range f.Limits() {
+		if d.Limits == nil {
+			d.Limits = map[string][]jsonLimit{}
 		}
+		d.Limits["limits"] = append(d.Limits["limits"], jsonLimit{x.Name, limit(x.Soft), limit(x.Hard), cmp.Or(x.Unit, "n/a")})
 	}
 	if f.LinuxMaps != nil {
-		d.Maps = ptr(len(f.LinuxMaps))
+		d.Maps = new(len(f.LinuxMaps))
 	}
-	d.SoftErrors, d.BootArgs = f.SoftErrors(), f.BootArgs
+	d.LSB, d.SoftErrors, d.BootArgs, d.Crashpad = f.LSB(), f.SoftErrors(), f.BootArgs, f.Crashpad
 	if f.MacCrash != nil {
 		d.MacCrash = &jsonMac{Count: len(f.MacCrash)}
 		for _, x := range f.MacCrash {
@@ -131,9 +97,6 @@ func (d *document) add(f *minidump.File) {
 				known(x.Backtrace), known(x.Message2),
 			})
 		}
-	}
-	for _, h := range f.Handles {
-		d.Handles = append(d.Handles, jsonHandle{h.Value, h.TypeName, h.ObjectName})
 	}
 }
 
@@ -150,5 +113,5 @@ func wide(v uint64) *string {
 	if v == 0 {
 		return nil
 	}
-	return ptr(fmt.Sprintf("0x%016x", v))
+	return new(fmt.Sprintf("0x%016x", v))
 }

@@ -3,6 +3,7 @@ package crash
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,11 +22,11 @@ func OpenMinidump(src bin.Source) (*Dump, error) {
 	s := f.System
 	d := &Dump{
 		System: System{
-			OS: s.OS, OSName: s.OSName(), Arch: s.Arch, CPU: rule.For(s.Arch), CPUName: s.CPU(), CPUInfo: s.CPUInfo(),
+			OS: s.OS, OSName: s.OSName, Arch: s.Arch, CPU: rule.For(s.Arch), CPUName: s.CPU, CPUInfo: s.CPUInfo(),
 			CPUs: int(s.CPUs), BigEndian: f.BigEndian(), Wide: s.Wide,
 		},
-		Written: time.Unix(int64(f.Time), 0), Modules: f.Modules, Unloaded: f.Unloaded, Memory: memory{&f.Memory}, Mappings: f.Mappings,
-		Requesting: -1, Minidump: f,
+		Written: time.Unix(int64(f.Time), 0), Modules: f.Modules, Unloaded: f.Unloaded, Memory: f.Memory, Mappings: f.Mappings,
+		Requesting: -1, Minidump: f, Problems: f.Problems,
 	}
 	d.System.Version, d.System.Build = s.Version()
 	if v, ok := f.Microcode(); ok {
@@ -35,14 +36,14 @@ func OpenMinidump(src bin.Source) (*Dump, error) {
 		d.PID = &pid
 	}
 	if seconds, ok := f.Uptime(); ok {
-		d.Uptime = ptr(uint64(seconds))
+		d.Uptime = new(uint64(seconds))
 	}
 	if a := f.Assertion; a != nil {
 		d.Assertion = assertion(a)
 	}
 	if e := f.Exception; e != nil {
 		d.Exception = &reason.Exception{
-			System: family(s.OS), Arch: s.Arch, Code: e.Code, Flags: e.Flags, Address: e.Address, Count: len(e.Parameters),
+			System: families[s.OS], Arch: s.Arch, Code: e.Code, Flags: e.Flags, Address: e.Address, Count: len(e.Parameters),
 		}
 		copy(d.Exception.Params[:], e.Parameters)
 	}
@@ -50,17 +51,10 @@ func OpenMinidump(src bin.Source) (*Dump, error) {
 	return d, nil
 }
 
-// family returns the family of an operating system.
-func family(os minidump.OS) reason.System {
-	switch os {
-	case minidump.Windows:
-		return reason.Windows
-	case minidump.Linux, minidump.Android:
-		return reason.Linux
-	case minidump.MacOS, minidump.IOS:
-		return reason.Apple
-	}
-	return reason.Other
+// families has the families of operating systems.
+var families = map[minidump.OS]reason.System{
+	minidump.Windows: reason.Windows, minidump.Linux: reason.Linux, minidump.Android: reason.Linux,
+	minidump.MacOS: reason.Apple, minidump.IOS: reason.Apple,
 }
 
 // addThreads adds the threads of f. The thread that crashed has the registers of the
@@ -81,7 +75,7 @@ func (d *Dump) addThreads(f *minidump.File) {
 			t.LastError = d.lastError(from.TEB)
 		}
 		if b := f.Breakpad; b != nil && b.HasDumpThread && b.DumpThread == t.ID {
-			t.Absent = "the thread wrote the dump"
+			t.IsWriter, t.Absent = true, "the thread wrote the dump"
 			continue
 		}
 		c, err := f.Context(from.Context)
@@ -99,7 +93,7 @@ func (d *Dump) addThreads(f *minidump.File) {
 		case d.System.CPU == nil:
 			t.Absent = unsupported
 		default:
-			for _, r := range c.Registers {
+			for _, r := range c {
 				d.System.set(&t.Registers, r.Name, r.Value)
 			}
 		}
@@ -118,26 +112,13 @@ func (d *Dump) lastError(teb uint64) string {
 
 // assertion returns the text of a failed assertion.
 func assertion(a *minidump.Assertion) string {
-	text := a.Expression
-	for _, part := range []string{a.Function, a.File} {
-		if part != "" {
-			text += ", " + part
-		}
-	}
+	parts := slices.DeleteFunc([]string{a.Expression, a.Function, a.File}, func(p string) bool { return p == "" })
+	text := strings.Join(parts, ", ")
 	if a.Line > 0 {
 		text += fmt.Sprint(":", a.Line)
 	}
 	if a.Kind != "" {
 		text += " (" + a.Kind + ")"
 	}
-	return strings.TrimPrefix(text, ", ")
-}
-
-// memory is the memory in a minidump.
-type memory struct{ *minidump.Memory }
-
-// Region returns the bounds of the range around an address.
-func (m memory) Region(addr uint64) (start, end uint64) {
-	r, _ := m.Memory.Region(addr)
-	return r.Addr, r.Addr + r.Size
+	return text
 }

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"symbolon/internal/crash/hint"
+	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
 	"symbolon/internal/table"
@@ -23,6 +24,10 @@ type Report struct {
 
 // Release releases the files of modules. It must be called once.
 func (r *Report) Release() { r.modules.close() }
+
+// Loaded returns the indices of the modules in the order of their addresses, without
+// those that overlap one before.
+func (r *Report) Loaded() []int { return r.modules.order }
 
 // A Stack is the stack of a thread.
 type Stack struct {
@@ -67,6 +72,7 @@ type Symbols struct {
 type Lookup struct {
 	Asked    bool
 	Found    bool
+	Module   ident.Module    // as stated in the file
 	Features object.Features // of the file
 	Trail    []locate.Tried
 	Report   table.Report // has the fault if there is no file

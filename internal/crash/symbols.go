@@ -91,15 +91,15 @@ func lookedUp(m *minidump.Module) ident.Module {
 	if id := ident.BuildID(out.CodeID); out.Type == ident.TypeELF && !out.DebugID.IsZero() && !id.Fits(out.DebugID) {
 		out.CodeID = ""
 	}
-	out.CodeFile = base(out.CodeFile)
-	out.DebugFile = cmp.Or(base(out.DebugFile), out.CodeFile)
+	out.CodeFile = FileName(out.CodeFile)
+	out.DebugFile = cmp.Or(FileName(out.DebugFile), out.CodeFile)
 	return out
 }
 
 // open looks up the files of the module with an index.
 func (m *modules) open(x *module, i int) {
 	d := &m.dump.Modules[i]
-	x.Module = unwind.Module{Name: base(d.CodeFile), Base: d.Base, Size: d.Size}
+	x.Module = unwind.Module{Name: FileName(d.CodeFile), Base: d.Base, Size: d.Size}
 	asked := lookedUp(d)
 	h, report, known := m.deps.Tables.Ready(asked, m.names)
 	if !known {
@@ -114,11 +114,11 @@ func (m *modules) open(x *module, i int) {
 	x.symbols.Unwind = Lookup{Asked: true, Found: r != nil, Report: report, Trail: report.Tried}
 	if x.rules = r; r != nil {
 		x.Rules = r
+		x.symbols.Unwind.Module = r.Facts().Module
 		x.symbols.Unwind.Features, x.symbols.Unwind.Trail = r.Facts().Features, r.Facts().Trail
 	}
 }
 
-// close releases the open modules.
 func (m *modules) close() {
 	for i := range m.opened {
 		x := &m.opened[i]
@@ -133,8 +133,6 @@ func (m *modules) close() {
 
 // names has the names of an open module. It implements unwind.Names.
 type names struct{ *table.Handle }
-
-func (n names) HasNames() bool { return true }
 
 // Function returns the function that contains addr.
 func (n names) Function(addr uint64) (start uint64, name string, ok bool) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"symbolon/internal/bin"
 )
 
 // Reasons of crashes that have a meaning here.
@@ -32,18 +34,8 @@ func (a *analysis) isFault() bool {
 // isFetch reports whether the instruction itself could not be read.
 func (a *analysis) isFetch() bool { return a.isFault() && a.address == a.pc }
 
-// failedAccess returns the access that failed, zero if it is unknown.
-func (a *analysis) failedAccess() Protection {
-	switch a.reason {
-	case readViolation:
-		return Readable
-	case writeViolation:
-		return Writable
-	case execViolation:
-		return Executable
-	}
-	return 0
-}
+// failures has the accesses that failed, by the reason of the crash.
+var failures = map[string]bin.Protection{readViolation: bin.Readable, writeViolation: bin.Writable, execViolation: bin.Executable}
 
 // isProtectionFault reports whether the system had no address from the processor.
 // That is usual for an address that is not canonical.
@@ -90,7 +82,6 @@ func (c *Crash) regionIndex(addr uint64) int {
 	return sort.Search(len(c.Regions), func(i int) bool { return c.Regions[i].End >= addr })
 }
 
-// region returns the region of an address.
 func (c *Crash) region(addr uint64) (r Region, ok bool) {
 	if i := c.regionIndex(addr); i < len(c.Regions) && c.Regions[i].Start <= addr {
 		return c.Regions[i], true
@@ -101,7 +92,7 @@ func (c *Crash) region(addr uint64) (r Region, ok bool) {
 // isAccessible reports whether anything may be done at an address.
 func (c *Crash) isAccessible(addr uint64) bool {
 	r, ok := c.region(addr)
-	return ok && r.Protection&anyAccess != 0
+	return ok && r.Protection != 0
 }
 
 // maxGuard is the most bytes of a guard page.
@@ -113,7 +104,7 @@ func (a *analysis) findGuards() {
 	for i := range a.Accesses {
 		x := &a.Accesses[i]
 		r, ok := a.region(x.Address)
-		x.Guard = ok && r.Protection&anyAccess == 0 && r.End-r.Start < maxGuard &&
+		x.Guard = ok && r.Protection == 0 && r.End-r.Start < maxGuard &&
 			(a.isAccessible(r.Start-1) || a.isAccessible(r.End+1))
 	}
 }
@@ -129,7 +120,7 @@ func (a *analysis) findStack() {
 		return
 	}
 	r, ok := a.region(sp)
-	a.ExecutableStack = ok && r.Protection&Executable != 0
+	a.ExecutableStack = ok && r.Protection&bin.Executable != 0
 	if a.StackOverflow = a.reason == stackOverflow; !a.isFault() {
 		return
 	}
@@ -142,7 +133,7 @@ func (a *analysis) findStack() {
 			continue
 		}
 		for i := a.regionIndex(addr); i < len(a.Regions) && a.Regions[i].Start-min(a.Regions[i].Start, addr) <= stackReach; i++ {
-			if a.Regions[i].Protection&Writable != 0 {
+			if a.Regions[i].Protection&bin.Writable != 0 {
 				a.StackOverflow = true
 			}
 		}

@@ -1,6 +1,7 @@
 package hint
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -10,7 +11,7 @@ import (
 // leaves out: the signs of displacements, RIP as the base of AVX instructions, and
 // some sizes.
 func decodeOne(code []byte, bits int) (inst x86asm.Inst, ok bool) {
-	inst, err := x86asm.Decode(code[:min(len(code), 15)], bits)
+	inst, err := x86asm.Decode(code, bits)
 	if err != nil || inst.Op == 0 {
 		return inst, false
 	}
@@ -44,12 +45,7 @@ func decodeOne(code []byte, bits int) (inst x86asm.Inst, ok bool) {
 
 // isVEX reports whether an instruction is encoded with VEX or EVEX.
 func isVEX(inst *x86asm.Inst) bool {
-	for _, p := range inst.Prefix {
-		if p.IsVEX() || p.IsEVEX() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(inst.Prefix[:], func(p x86asm.Prefix) bool { return p.IsVEX() || p.IsEVEX() })
 }
 
 // stringOp returns the name and the size of an instruction on strings, and no

@@ -3,6 +3,7 @@ package hint
 import (
 	"slices"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/unwind/rule"
 )
 
@@ -12,12 +13,16 @@ type Flip struct {
 	Address    uint64
 	Register   string // that had the flipped bit; empty: the address itself had it
 	Confidence float32
+	FlipDetails
+}
 
-	WasNonCanonical bool // the address that was used
-	IsNull          bool // Address is 0
-	WasLow          bool // IsNull, and the address that was used is a small number
-	Nearby          int  // registers with values near Address
-	HasPoison       bool // a register has a pattern that allocators fill freed memory with
+// FlipDetails are the evidence for a flip. Its JSON is that of rust-minidump.
+type FlipDetails struct {
+	WasNonCanonical bool `json:"was_non_canonical"` // the address that was used
+	IsNull          bool `json:"is_null"`           // Address is 0
+	WasLow          bool `json:"was_low"`           // IsNull, and the address that was used is a small number
+	Nearby          int  `json:"nearby_registers"`  // registers with values near Address
+	HasPoison       bool `json:"poison_registers"`  // a register has a pattern that allocators fill freed memory with
 }
 
 const (
@@ -75,7 +80,8 @@ func (a *analysis) flip(addr uint64, register string, from, to, size int) {
 		}
 	}
 	for bit := from; bit < to; bit++ {
-		f := Flip{Address: addr ^ 1<<bit, Register: register, WasNonCanonical: from != 0}
+		f := Flip{Address: addr ^ 1<<bit, Register: register}
+		f.WasNonCanonical = from != 0
 		f.IsNull = f.Address == 0
 		if !f.IsNull && !a.isUsable(f.Address) {
 			continue
@@ -94,7 +100,7 @@ func (a *analysis) isUsable(addr uint64) bool {
 }
 
 // allows reports whether a region may allow the access that failed.
-func (r Region) allows(failed Protection) bool { return failed == 0 || r.Protection&failed != 0 }
+func (r Region) allows(failed bin.Protection) bool { return failed == 0 || r.Protection&failed != 0 }
 
 // distance returns the bytes between a region and an address.
 func (r Region) distance(addr uint64) uint64 {

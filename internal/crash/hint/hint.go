@@ -25,6 +25,7 @@
 package hint
 
 import (
+	"symbolon/internal/bin"
 	"symbolon/internal/crash/reason"
 	"symbolon/internal/unwind/rule"
 )
@@ -34,7 +35,6 @@ type Crash struct {
 	CPU       *rule.CPU // nil if it is unknown
 	Registers *rule.Registers
 	Exception *reason.Exception
-	Code      []byte      // from the program counter on; 15 bytes suffice, none are allowed
 	Memory    rule.Memory // of the process
 	Regions   []Region    // the memory map, in the order of addresses; empty if it is unknown
 }
@@ -42,20 +42,9 @@ type Crash struct {
 // A Region is a part of the memory map with one protection. Free memory is not
 // part of the map.
 type Region struct {
-	Start, End uint64 // End is the last byte
-	Protection Protection
+	Start, End uint64         // End is the last byte
+	Protection bin.Protection // a guard page allows no access
 }
-
-// A Protection is the set of allowed accesses. A guard page allows none.
-type Protection uint8
-
-const (
-	Readable Protection = 1 << iota
-	Writable
-	Executable
-
-	anyAccess = Readable | Writable | Executable
-)
 
 // Hints are the results.
 type Hints struct {
@@ -118,7 +107,7 @@ type analysis struct {
 	reason  string
 	address uint64 // of the crash
 	pc      uint64
-	failed  Protection // the access that failed, as far as the exception has it
+	failed  bin.Protection // the access that failed; zero if it is unknown
 	instruction
 }
 
@@ -130,7 +119,7 @@ func Analyze(c Crash) Hints {
 	a := analysis{Crash: c, reason: c.Exception.String(), address: c.Exception.CrashAddress()}
 	pc, hasPC := c.Registers.Get(c.CPU.PC)
 	a.pc = pc
-	a.failed = a.failedAccess()
+	a.failed = failures[a.reason]
 	if hasPC && !a.isFetch() {
 		a.decode()
 	}
@@ -142,7 +131,6 @@ func Analyze(c Crash) Hints {
 	return a.Hints
 }
 
-// register returns the value of a register by its name.
 func (c *Crash) register(name string) (uint64, bool) {
 	r, ok := c.CPU.Reg(name)
 	if !ok {
@@ -151,17 +139,12 @@ func (c *Crash) register(name string) (uint64, bool) {
 	return c.Registers.Get(r)
 }
 
-// isAMD64 reports whether the CPU is amd64.
 func (c *Crash) isAMD64() bool { return c.CPU.Name == "amd64" }
 
-// pointer reads an address from memory.
 func (c *Crash) pointer(at uint64) (v uint64, ok bool) {
 	var b [8]byte
-	if c.Memory == nil || c.Memory.ReadAt(b[:c.CPU.Word], at) != c.CPU.Word {
+	if c.Memory.ReadAt(b[:c.CPU.Word], at) != c.CPU.Word {
 		return 0, false
 	}
-	for i := range b {
-		v |= uint64(b[i]) << (8 * i) // x86 is little endian
-	}
-	return v, true
+	return c.CPU.Uint(b[:], false), true // x86 is little endian
 }

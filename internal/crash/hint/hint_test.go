@@ -8,23 +8,23 @@ import (
 	"slices"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/crash/reason"
 	"symbolon/internal/ident"
 	"symbolon/internal/unwind/rule"
 )
 
-// memory is a range of memory.
-type memory struct {
-	start uint64
-	bytes []byte
-}
+// memory has ranges of memory by their addresses.
+type memory map[uint64][]byte
 
 func (m memory) ReadAt(dst []byte, addr uint64) int {
-	if addr < m.start || addr-m.start > uint64(len(m.bytes)) {
-		return 0
+	for start, b := range m {
+		if addr-start < uint64(len(b)) {
+			return copy(dst, b[addr-start:])
+		}
 	}
-	return copy(dst, m.bytes[addr-m.start:])
+	return 0
 }
 
 const (
@@ -47,11 +47,11 @@ func at(t *testing.T, code string, e reason.Exception, registers map[string]uint
 		e.Arch = ident.ArchX86_64
 	}
 	cpu := rule.For(e.Arch)
-	c := hint.Crash{CPU: cpu, Registers: &rule.Registers{}, Exception: &e, Code: bytes, Regions: []hint.Region{
-		{Start: 0x401000, End: 0x401fff, Protection: hint.Readable | hint.Executable},
-		{Start: 0x600000, End: 0x600fff, Protection: hint.Readable | hint.Writable},
+	c := hint.Crash{CPU: cpu, Registers: &rule.Registers{}, Exception: &e, Regions: []hint.Region{
+		{Start: 0x401000, End: 0x401fff, Protection: bin.Readable | bin.Executable},
+		{Start: 0x600000, End: 0x600fff, Protection: bin.Readable | bin.Writable},
 		{Start: sp - 0x2000, End: sp - 0x1001},
-		{Start: sp - 0x1000, End: sp + 0xfff, Protection: hint.Readable | hint.Writable},
+		{Start: sp - 0x1000, End: sp + 0xfff, Protection: bin.Readable | bin.Writable},
 	}}
 	c.Registers.Set(cpu.PC, pc)
 	if cpu.Word == 8 {
@@ -64,6 +64,8 @@ func at(t *testing.T, code string, e reason.Exception, registers map[string]uint
 		}
 		c.Registers.Set(r, v)
 	}
+	start, _ := c.Registers.Get(cpu.PC)
+	c.Memory = memory{start: bytes}
 	return c
 }
 
@@ -160,7 +162,7 @@ func TestInstructionsAndTheirAccesses(t *testing.T) {
 		{"06", "", ""},
 	} {
 		c := at(t, x.code, reason.Exception{System: reason.Linux, Code: 6}, registers)
-		c.Memory = memory{0x1000, binary.LittleEndian.AppendUint64(nil, 0x1122334455667788)}
+		c.Memory.(memory)[0x1000] = binary.LittleEndian.AppendUint64(nil, 0x1122334455667788)
 		h := hint.Analyze(c)
 		if h.Instruction != x.text {
 			t.Errorf("%s: %q, not %q", x.code, h.Instruction, x.text)
@@ -231,7 +233,7 @@ func TestAddressesAreAdjusted(t *testing.T) {
 		"fetch":              {"8b00", linux(pc), map[string]uint64{"rax": 0}, "", 0},
 	} {
 		c := at(t, x.code, x.e, x.registers)
-		c.Memory = memory{sp, stack}
+		c.Memory.(memory)[sp] = stack
 		if h := hint.Analyze(c); h.Adjusted != x.want || h.Address != x.address {
 			t.Errorf("%s: %q %x, not %q %x", name, h.Adjusted, h.Address, x.want, x.address)
 		}
@@ -270,7 +272,7 @@ func TestStacksThatOverflow(t *testing.T) {
 
 func TestExecutableStack(t *testing.T) {
 	c := at(t, "31c0", linux(0x30), nil)
-	c.Regions[3].Protection |= hint.Executable
+	c.Regions[3].Protection |= bin.Executable
 	if got := text(hint.Analyze(c)); got != "executable stack, " {
 		t.Error(got)
 	}
@@ -395,7 +397,8 @@ func FuzzAnalyze(f *testing.F) {
 		for i := range cpu.Count() {
 			c.Registers.Set(rule.Reg(i), value+uint64(i))
 		}
-		c.Code, c.Memory = code, memory{value, code}
+		at, _ := c.Registers.Get(cpu.PC)
+		c.Memory = memory{at: code, value - 1<<10: make([]byte, 1<<10)}
 		h := hint.Analyze(c)
 		if len(h.Accesses) > 3 || len(h.Flips) > 7*64 || len(h.Instruction) > 200 {
 			t.Errorf("%d accesses, %d flips, %q", len(h.Accesses), len(h.Flips), h.Instruction)

@@ -1,6 +1,10 @@
 package hint
 
-import "slices"
+import (
+	"slices"
+
+	"symbolon/internal/bin"
+)
 
 // findInconsistencies compares the exception with the instruction. Windows alone
 // reports accesses well enough to compare them.
@@ -17,7 +21,7 @@ func (a *analysis) findInconsistencies() {
 		add(a.isDecoded && !a.isPrivileged, NotPrivileged)
 	case a.reason == stackOverflow:
 		add(a.isPrecise && len(a.Accesses) == 0, AccessNotOfCrash)
-	case a.failed == Executable:
+	case a.failed == bin.Executable:
 		add(a.isDecoded && a.pc != a.address, AccessNotOfCrash)
 		add(a.isAllowed(), AccessAllowed)
 	case a.failed != 0:
@@ -35,7 +39,7 @@ func (a *analysis) findInconsistencies() {
 // of the crash in the way that failed.
 func (a *analysis) isMissing() bool {
 	kind := Read
-	if a.failed == Writable {
+	if a.failed == bin.Writable {
 		kind = Write
 	}
 	return a.isPrecise && !slices.ContainsFunc(a.Accesses, func(x Access) bool {

@@ -22,7 +22,8 @@ func (a *analysis) decode() {
 	if a.CPU.Name != "amd64" && a.CPU.Name != "x86" {
 		return
 	}
-	inst, ok := decodeOne(a.Code, 8*a.CPU.Word)
+	code := make([]byte, 15) // of the longest instruction
+	inst, ok := decodeOne(code[:a.Memory.ReadAt(code, a.pc)], 8*a.CPU.Word)
 	if !ok {
 		return
 	}

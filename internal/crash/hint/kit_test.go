@@ -114,25 +114,16 @@ func crash(t *testing.T, dump []byte) (c hint.Crash, ok bool) {
 	}[f.System.OS]
 	var registers rule.Registers
 	if context, err := f.Context(f.Exception.Context); err == nil {
-		for _, r := range context.Registers {
+		for _, r := range context {
 			if number, ok := cpu.Reg(r.Name); ok {
 				registers.Set(number, r.Value)
 			}
 		}
 	}
-	c = hint.Crash{CPU: cpu, Registers: &registers, Exception: &e, Memory: &f.Memory}
-	if pc, ok := registers.Get(cpu.PC); ok {
-		code := make([]byte, 15)
-		c.Code = code[:f.Memory.ReadAt(code, pc)]
-	}
+	c = hint.Crash{CPU: cpu, Registers: &registers, Exception: &e, Memory: f.Memory}
 	for _, m := range f.Mappings {
-		if r := (hint.Region{Start: m.Addr, End: m.Addr + m.Size - 1}); m.IsMapped && m.Size > 0 {
-			for p, is := range map[hint.Protection]bool{hint.Readable: m.Readable, hint.Writable: m.Writable, hint.Executable: m.Executable} {
-				if is && !m.IsGuard {
-					r.Protection |= p
-				}
-			}
-			c.Regions = append(c.Regions, r)
+		if m.IsMapped && m.Size > 0 {
+			c.Regions = append(c.Regions, hint.Region{Start: m.Addr, End: m.Addr + m.Size - 1, Protection: m.Protection})
 		}
 	}
 	return c, true

@@ -46,12 +46,9 @@ func text(inst *x86asm.Inst) string {
 	return b.String()
 }
 
-// mnemonic returns the name of an instruction.
 func mnemonic(op x86asm.Op) string {
-	for _, m := range mnemonics {
-		if m.op == op {
-			return m.text
-		}
+	if text := mnemonics[op]; text != "" {
+		return text
 	}
 	if name, size := stringOp(op); size != 0 {
 		return strings.ToLower(name)
@@ -60,14 +57,11 @@ func mnemonic(op x86asm.Op) string {
 }
 
 // mnemonics has the names of instructions that x86asm names otherwise.
-var mnemonics = []struct {
-	op   x86asm.Op
-	text string
-}{
-	{x86asm.JE, "jz"}, {x86asm.JNE, "jnz"}, {x86asm.JAE, "jnb"}, {x86asm.JBE, "jna"}, {x86asm.SETE, "setz"}, {x86asm.SETNE, "setnz"},
-	{x86asm.CMOVE, "cmovz"}, {x86asm.CMOVNE, "cmovnz"}, {x86asm.CMOVAE, "cmovnb"}, {x86asm.CMOVBE, "cmovna"},
-	{x86asm.LRET, "retf"}, {x86asm.LCALL, "callf"}, {x86asm.LJMP, "jmpf"}, {x86asm.LOOPE, "loopz"}, {x86asm.LOOPNE, "loopnz"},
-	{x86asm.MOVSD_XMM, "movsd"}, {x86asm.CMPSD_XMM, "cmpsd"}, {x86asm.FWAIT, "wait"}, {x86asm.POPFQ, "popf"}, {x86asm.PUSHFQ, "pushf"},
+var mnemonics = map[x86asm.Op]string{
+	x86asm.JE: "jz", x86asm.JNE: "jnz", x86asm.JAE: "jnb", x86asm.JBE: "jna", x86asm.SETE: "setz", x86asm.SETNE: "setnz",
+	x86asm.CMOVE: "cmovz", x86asm.CMOVNE: "cmovnz", x86asm.CMOVAE: "cmovnb", x86asm.CMOVBE: "cmovna",
+	x86asm.LRET: "retf", x86asm.LCALL: "callf", x86asm.LJMP: "jmpf", x86asm.LOOPE: "loopz", x86asm.LOOPNE: "loopnz",
+	x86asm.MOVSD_XMM: "movsd", x86asm.CMPSD_XMM: "cmpsd", x86asm.FWAIT: "wait", x86asm.POPFQ: "popf", x86asm.PUSHFQ: "pushf",
 }
 
 // sizes has the names of sizes in bytes.
@@ -75,7 +69,6 @@ var sizes = [...]string{
 	1: "byte ", 2: "word ", 4: "dword ", 6: "far ", 8: "qword ", 10: "mword ", 16: "xmmword ", 32: "ymmword ", 64: "zmmword ",
 }
 
-// memory returns an operand in memory.
 func memory(inst *x86asm.Inst, m x86asm.Mem) string {
 	var b strings.Builder
 	if inst.MemBytes < len(sizes) {
@@ -109,7 +102,7 @@ func memory(inst *x86asm.Inst, m x86asm.Mem) string {
 // sign returns a number in hexadecimal after one of two signs.
 func sign(v int64, plus, minus string) string {
 	if v < 0 {
-		return minus + "0x" + strconv.FormatUint(uint64(-v), 16)
+		plus, v = minus, -v
 	}
 	return plus + "0x" + strconv.FormatUint(uint64(v), 16)
 }

@@ -1,6 +1,7 @@
 package reason
 
 import (
+	"cmp"
 	"fmt"
 
 	"symbolon/internal/ident"
@@ -18,56 +19,42 @@ const (
 )
 
 // apple returns the type of the exception and its first code, empty for an
-// unknown type.
-func (e *Exception) apple() string {
-	if text := find(crashpadTypes, e.Code); text != "" {
+// unknown type. Breakpad does not print resources and guards.
+func (e *Exception) apple(isBreakpad bool) string {
+	if text := crashpadTypes[e.Code]; text != "" {
 		return text
 	}
-	text := find(machTypes, e.Code)
+	text := machTypes[e.Code]
 	if text == "" {
 		return ""
 	}
 	kind := e.machKind()
-	switch e.Code {
-	case resource:
+	switch {
+	case isBreakpad:
+	case e.Code == resource:
 		kind = e.resource()
-	case guard:
+	case e.Code == guard:
 		kind = e.guard()
 	}
-	return text + " / " + orHex(kind, e.Flags)
+	return text + " / " + cmp.Or(kind, hex(e.Flags))
 }
 
 // machKind returns the name of the first code, empty if it is unknown.
 func (e *Exception) machKind() string {
-	switch e.Code {
-	case badAccess:
-		if kind := find(kernKinds, e.Flags); kind != "" {
-			return kind
-		}
-		return find(accessKinds[e.cpu()], e.Flags)
-	case badInstruction:
-		return find(instructionKinds[e.cpu()], e.Flags)
-	case arithmetic:
-		return find(arithmeticKinds[e.cpu()], e.Flags)
-	case software:
-		return find(softwareKinds, e.Flags)
-	case breakpoint:
-		return find(breakpointKinds[e.cpu()], e.Flags)
+	if e.Code == badAccess && kernKinds[e.Flags] != "" {
+		return kernKinds[e.Flags]
 	}
-	return ""
+	return machKinds[e.Code][e.cpu()][e.Flags]
 }
 
 // resource returns the limit that was exceeded, and its figures.
 func (e *Exception) resource() string {
 	kind, code, subcode := e.Flags>>29, e.Params[1], e.Params[2]
-	text := find(resourceTypes, kind)
+	text := resourceTypes[kind]
 	if text == "" {
 		return ""
 	}
-	flavor := ""
-	if kind < uint32(len(resourceFlavors)) {
-		flavor = find(resourceFlavors[kind], uint32(code>>58&7))
-	}
+	flavor := resourceFlavors[kind][uint32(code>>58&7)]
 	if flavor == "" {
 		return fmt.Sprintf("%s / 0x%016x / 0x%016x", text, code, subcode)
 	}
@@ -88,7 +75,7 @@ func (e *Exception) resource() string {
 // guard returns the guarded thing that was misused, and its identifiers.
 func (e *Exception) guard() string {
 	kind, code, subcode := e.Flags>>29, e.Params[1], e.Params[2]
-	text := find(guardTypes, kind)
+	text := guardTypes[kind]
 	target := uint32(code)
 	switch kind {
 	case 0:
@@ -99,7 +86,7 @@ func (e *Exception) guard() string {
 	if text == "" {
 		return ""
 	}
-	flavor := find(guardFlavors[kind], uint32(code>>32&0x1fffffff))
+	flavor := guardFlavors[kind][uint32(code>>32&0x1fffffff)]
 	if flavor == "" {
 		return fmt.Sprintf("%s / 0x%016x / 0x%016x", text, code, subcode)
 	}
@@ -142,105 +129,94 @@ func (e *Exception) cpu() int {
 	return otherCPU
 }
 
-var machTypes = []name{
-	{badAccess, "EXC_BAD_ACCESS"}, {badInstruction, "EXC_BAD_INSTRUCTION"}, {arithmetic, "EXC_ARITHMETIC"}, {4, "EXC_EMULATION"},
-	{software, "EXC_SOFTWARE"}, {breakpoint, "EXC_BREAKPOINT"}, {7, "EXC_SYSCALL"}, {8, "EXC_MACH_SYSCALL"}, {9, "EXC_RPC_ALERT"},
-	{resource, "EXC_RESOURCE"}, {guard, "EXC_GUARD"},
+var machTypes = names{
+	badAccess: "EXC_BAD_ACCESS", badInstruction: "EXC_BAD_INSTRUCTION", arithmetic: "EXC_ARITHMETIC", 4: "EXC_EMULATION",
+	software: "EXC_SOFTWARE", breakpoint: "EXC_BREAKPOINT", 7: "EXC_SYSCALL", 8: "EXC_MACH_SYSCALL", 9: "EXC_RPC_ALERT",
+	resource: "EXC_RESOURCE", guard: "EXC_GUARD",
 }
 
 // crashpadTypes has types that Crashpad invents: of a dump without a crash, and
 // of an exception of Objective-C.
-var crashpadTypes = []name{{0x43507378, "Simulated Exception"}, {0x43506e78, "Uncaught NSException"}}
+var crashpadTypes = names{0x43507378: "Simulated Exception", 0x43506e78: "Uncaught NSException"}
 
 // Names of the first code of a type, from the headers of XNU: mach/kern_return.h,
 // mach/…/exception.h and sys/ux_exception.h.
 var (
-	kernKinds = []name{
-		{1, "KERN_INVALID_ADDRESS"}, {2, "KERN_PROTECTION_FAILURE"}, {5, "KERN_FAILURE"}, {8, "KERN_NO_ACCESS"},
-		{9, "KERN_MEMORY_FAILURE"}, {10, "KERN_MEMORY_ERROR"}, {50, "KERN_CODESIGN_ERROR"},
+	kernKinds = names{
+		1: "KERN_INVALID_ADDRESS", 2: "KERN_PROTECTION_FAILURE", 5: "KERN_FAILURE", 8: "KERN_NO_ACCESS",
+		9: "KERN_MEMORY_FAILURE", 10: "KERN_MEMORY_ERROR", 50: "KERN_CODESIGN_ERROR",
 	}
-	accessKinds = [cpuCount][]name{
-		x86: {{13, "EXC_I386_GPFLT"}},
-		arm64: {
-			{0x101, "EXC_ARM_DA_ALIGN"}, {0x102, "EXC_ARM_DA_DEBUG"}, {0x103, "EXC_ARM_SP_ALIGN"}, {0x104, "EXC_ARM_SWP"},
-			{0x105, "EXC_ARM_PAC_FAIL"},
+	machKinds = map[uint32][cpuCount]names{
+		badAccess: {
+			x86: {13: "EXC_I386_GPFLT"},
+			arm64: {
+				0x101: "EXC_ARM_DA_ALIGN", 0x102: "EXC_ARM_DA_DEBUG", 0x103: "EXC_ARM_SP_ALIGN", 0x104: "EXC_ARM_SWP",
+				0x105: "EXC_ARM_PAC_FAIL",
+			},
+			ppc: {0x101: "EXC_PPC_VM_PROT_READ", 0x102: "EXC_PPC_BADSPACE", 0x103: "EXC_PPC_UNALIGNED"},
 		},
-		ppc: {{0x101, "EXC_PPC_VM_PROT_READ"}, {0x102, "EXC_PPC_BADSPACE"}, {0x103, "EXC_PPC_UNALIGNED"}},
+		badInstruction: {
+			x86: {
+				1: "EXC_I386_INVOP", 10: "EXC_I386_INVTSSFLT", 11: "EXC_I386_SEGNPFLT", 12: "EXC_I386_STKFLT",
+				13: "EXC_I386_GPFLT", 17: "EXC_I386_ALIGNFLT",
+			},
+			arm64: {1: "EXC_ARM_UNDEFINED"},
+			ppc:   numbered("EXC_PPC_INVALID_SYSCALL EXC_PPC_UNIPL_INST EXC_PPC_PRIVINST EXC_PPC_PRIVREG EXC_PPC_TRACE EXC_PPC_PERFMON"),
+		},
+		arithmetic: {
+			x86: numbered("EXC_I386_DIV EXC_I386_INTO EXC_I386_NOEXT EXC_I386_EXTOVR EXC_I386_EXTERR EXC_I386_EMERR EXC_I386_BOUND " +
+				"EXC_I386_SSEEXTERR"),
+			arm64: numbered("EXC_ARM_FP_IO EXC_ARM_FP_DZ EXC_ARM_FP_OF EXC_ARM_FP_UF EXC_ARM_FP_IX EXC_ARM_FP_ID"),
+			ppc: numbered("EXC_PPC_OVERFLOW EXC_PPC_ZERO_DIVIDE EXC_FLT_INEXACT EXC_PPC_FLT_ZERO_DIVIDE EXC_PPC_FLT_UNDERFLOW " +
+				"EXC_PPC_FLT_OVERFLOW EXC_PPC_FLT_NOT_A_NUMBER EXC_PPC_NOEMULATION EXC_PPC_ALTIVECASSIST"),
+		},
+		breakpoint: {
+			x86:   numbered("EXC_I386_SGL EXC_I386_BPT"),
+			arm64: {1: "EXC_ARM_BREAKPOINT"},
+			ppc:   {1: "EXC_PPC_BREAKPOINT"},
+		},
+		software: {otherCPU: softwareKinds, x86: softwareKinds, arm64: softwareKinds, ppc: softwareKinds},
 	}
-	instructionKinds = [cpuCount][]name{
-		x86: {
-			{1, "EXC_I386_INVOP"}, {10, "EXC_I386_INVTSSFLT"}, {11, "EXC_I386_SEGNPFLT"}, {12, "EXC_I386_STKFLT"},
-			{13, "EXC_I386_GPFLT"}, {17, "EXC_I386_ALIGNFLT"},
-		},
-		arm64: {{1, "EXC_ARM_UNDEFINED"}},
-		ppc: {
-			{1, "EXC_PPC_INVALID_SYSCALL"}, {2, "EXC_PPC_UNIPL_INST"}, {3, "EXC_PPC_PRIVINST"}, {4, "EXC_PPC_PRIVREG"},
-			{5, "EXC_PPC_TRACE"}, {6, "EXC_PPC_PERFMON"},
-		},
-	}
-	arithmeticKinds = [cpuCount][]name{
-		x86: {
-			{1, "EXC_I386_DIV"}, {2, "EXC_I386_INTO"}, {3, "EXC_I386_NOEXT"}, {4, "EXC_I386_EXTOVR"}, {5, "EXC_I386_EXTERR"},
-			{6, "EXC_I386_EMERR"}, {7, "EXC_I386_BOUND"}, {8, "EXC_I386_SSEEXTERR"},
-		},
-		arm64: {
-			{1, "EXC_ARM_FP_IO"}, {2, "EXC_ARM_FP_DZ"}, {3, "EXC_ARM_FP_OF"}, {4, "EXC_ARM_FP_UF"}, {5, "EXC_ARM_FP_IX"},
-			{6, "EXC_ARM_FP_ID"},
-		},
-		ppc: {
-			{1, "EXC_PPC_OVERFLOW"}, {2, "EXC_PPC_ZERO_DIVIDE"}, {3, "EXC_FLT_INEXACT"}, {4, "EXC_PPC_FLT_ZERO_DIVIDE"},
-			{5, "EXC_PPC_FLT_UNDERFLOW"}, {6, "EXC_PPC_FLT_OVERFLOW"}, {7, "EXC_PPC_FLT_NOT_A_NUMBER"},
-			{8, "EXC_PPC_NOEMULATION"}, {9, "EXC_PPC_ALTIVECASSIST"},
-		},
-	}
-	breakpointKinds = [cpuCount][]name{
-		x86:   {{1, "EXC_I386_SGL"}, {2, "EXC_I386_BPT"}},
-		arm64: {{1, "EXC_ARM_BREAKPOINT"}},
-		ppc:   {{1, "EXC_PPC_BREAKPOINT"}},
-	}
-	softwareKinds = []name{{1, "EXC_PPC_TRAP"}, {0x10002, "SIGABRT"}, {0x10100, "EXC_PPC_MIGRATE"}, {0xdeadc0de, "UNCAUGHT_NS_EXCEPTION"}}
+	softwareKinds = names{1: "EXC_PPC_TRAP", 0x10002: "SIGABRT", 0x10100: "EXC_PPC_MIGRATE", 0xdeadc0de: "UNCAUGHT_NS_EXCEPTION"}
 )
 
 // Types and flavors of resources and guards, from kern/exc_resource.h,
 // kern/exc_guard.h, mach/port.h and sys/guarded.h of XNU.
 var (
-	resourceTypes = []name{
-		{1, "RESOURCE_TYPE_CPU"}, {2, "RESOURCE_TYPE_WAKEUPS"}, {3, "RESOURCE_TYPE_MEMORY"}, {4, "RESOURCE_TYPE_IO"},
-		{5, "RESOURCE_TYPE_THREADS"},
+	resourceTypes   = numbered("RESOURCE_TYPE_CPU RESOURCE_TYPE_WAKEUPS RESOURCE_TYPE_MEMORY RESOURCE_TYPE_IO RESOURCE_TYPE_THREADS")
+	resourceFlavors = map[uint32]names{
+		1: {1: "FLAVOR_CPU_MONITOR", 2: "FLAVOR_CPU_MONITOR_FATAL"},
+		2: {1: "FLAVOR_WAKEUPS_MONITOR"},
+		3: {1: "FLAVOR_HIGH_WATERMARK"},
+		4: {1: "FLAVOR_IO_PHYSICAL_WRITES", 2: "FLAVOR_IO_LOGICAL_WRITES"},
+		5: {1: "FLAVOR_THREADS_HIGH_WATERMARK"},
 	}
-	resourceFlavors = [...][]name{
-		1: {{1, "FLAVOR_CPU_MONITOR"}, {2, "FLAVOR_CPU_MONITOR_FATAL"}},
-		2: {{1, "FLAVOR_WAKEUPS_MONITOR"}},
-		3: {{1, "FLAVOR_HIGH_WATERMARK"}},
-		4: {{1, "FLAVOR_IO_PHYSICAL_WRITES"}, {2, "FLAVOR_IO_LOGICAL_WRITES"}},
-		5: {{1, "FLAVOR_THREADS_HIGH_WATERMARK"}},
+	guardTypes = names{
+		0: "GUARD_TYPE_NONE", 1: "GUARD_TYPE_MACH_PORT", 2: "GUARD_TYPE_FD", 3: "GUARD_TYPE_USER", 4: "GUARD_TYPE_VN",
+		5: "GUARD_TYPE_VIRT_MEMORY", 6: "GUARD_TYPE_REJECTED_SC",
 	}
-	guardTypes = []name{
-		{0, "GUARD_TYPE_NONE"}, {1, "GUARD_TYPE_MACH_PORT"}, {2, "GUARD_TYPE_FD"}, {3, "GUARD_TYPE_USER"}, {4, "GUARD_TYPE_VN"},
-		{5, "GUARD_TYPE_VIRT_MEMORY"}, {6, "GUARD_TYPE_REJECTED_SC"},
-	}
-	guardFlavors = [...][]name{
+	guardFlavors = map[uint32]names{
 		1: {
-			{1, "GUARD_EXC_DESTROY"}, {2, "GUARD_EXC_MOD_REFS"}, {3, "GUARD_EXC_INVALID_OPTIONS"}, {4, "GUARD_EXC_SET_CONTEXT"},
-			{5, "GUARD_EXC_THREAD_SET_STATE"}, {8, "GUARD_EXC_UNGUARDED"}, {0x10, "GUARD_EXC_INCORRECT_GUARD"},
-			{0x20, "GUARD_EXC_IMMOVABLE"}, {0x40, "GUARD_EXC_STRICT_REPLY"}, {0x80, "GUARD_EXC_MSG_FILTERED"},
-			{0x100, "GUARD_EXC_INVALID_RIGHT"}, {0x200, "GUARD_EXC_INVALID_NAME"}, {0x400, "GUARD_EXC_INVALID_VALUE"},
-			{0x800, "GUARD_EXC_INVALID_ARGUMENT"}, {0x1000, "GUARD_EXC_RIGHT_EXISTS"}, {0x2000, "GUARD_EXC_KERN_NO_SPACE"},
-			{0x4000, "GUARD_EXC_KERN_FAILURE"}, {0x8000, "GUARD_EXC_KERN_RESOURCE"}, {0x10000, "GUARD_EXC_SEND_INVALID_REPLY"},
-			{0x20000, "GUARD_EXC_SEND_INVALID_VOUCHER"}, {0x40000, "GUARD_EXC_SEND_INVALID_RIGHT"},
-			{0x80000, "GUARD_EXC_RCV_INVALID_NAME"}, {0x100000, "GUARD_EXC_RCV_GUARDED_DESC"},
-			{0x200000, "GUARD_EXC_MOD_REFS_NON_FATAL"}, {0x400000, "GUARD_EXC_IMMOVABLE_NON_FATAL"},
-			{0x800000, "GUARD_EXC_REQUIRE_REPLY_PORT_SEMANTICS"}, {0x1000000, "GUARD_EXC_EXCEPTION_BEHAVIOR_ENFORCE"},
+			1: "GUARD_EXC_DESTROY", 2: "GUARD_EXC_MOD_REFS", 3: "GUARD_EXC_INVALID_OPTIONS", 4: "GUARD_EXC_SET_CONTEXT",
+			5: "GUARD_EXC_THREAD_SET_STATE", 8: "GUARD_EXC_UNGUARDED", 0x10: "GUARD_EXC_INCORRECT_GUARD",
+			0x20: "GUARD_EXC_IMMOVABLE", 0x40: "GUARD_EXC_STRICT_REPLY", 0x80: "GUARD_EXC_MSG_FILTERED",
+			0x100: "GUARD_EXC_INVALID_RIGHT", 0x200: "GUARD_EXC_INVALID_NAME", 0x400: "GUARD_EXC_INVALID_VALUE",
+			0x800: "GUARD_EXC_INVALID_ARGUMENT", 0x1000: "GUARD_EXC_RIGHT_EXISTS", 0x2000: "GUARD_EXC_KERN_NO_SPACE",
+			0x4000: "GUARD_EXC_KERN_FAILURE", 0x8000: "GUARD_EXC_KERN_RESOURCE", 0x10000: "GUARD_EXC_SEND_INVALID_REPLY",
+			0x20000: "GUARD_EXC_SEND_INVALID_VOUCHER", 0x40000: "GUARD_EXC_SEND_INVALID_RIGHT",
+			0x80000: "GUARD_EXC_RCV_INVALID_NAME", 0x100000: "GUARD_EXC_RCV_GUARDED_DESC",
+			0x200000: "GUARD_EXC_MOD_REFS_NON_FATAL", 0x400000: "GUARD_EXC_IMMOVABLE_NON_FATAL",
+			0x800000: "GUARD_EXC_REQUIRE_REPLY_PORT_SEMANTICS", 0x1000000: "GUARD_EXC_EXCEPTION_BEHAVIOR_ENFORCE",
 		},
 		2: {
-			{1, "GUARD_EXC_CLOSE"}, {2, "GUARD_EXC_DUP"}, {4, "GUARD_EXC_NOCLOEXEC"}, {8, "GUARD_EXC_SOCKET_IPC"},
-			{0x10, "GUARD_EXC_FILEPORT"}, {0x20, "GUARD_EXC_MISMATCH"}, {0x40, "GUARD_EXC_WRITE"},
+			1: "GUARD_EXC_CLOSE", 2: "GUARD_EXC_DUP", 4: "GUARD_EXC_NOCLOEXEC", 8: "GUARD_EXC_SOCKET_IPC",
+			0x10: "GUARD_EXC_FILEPORT", 0x20: "GUARD_EXC_MISMATCH", 0x40: "GUARD_EXC_WRITE",
 		},
 		4: {
-			{1, "GUARD_EXC_RENAME_TO"}, {2, "GUARD_EXC_RENAME_FROM"}, {4, "GUARD_EXC_UNLINK"}, {8, "GUARD_EXC_WRITE_OTHER"},
-			{0x10, "GUARD_EXC_TRUNC_OTHER"}, {0x20, "GUARD_EXC_LINK"}, {0x40, "GUARD_EXC_EXCHDATA"},
+			1: "GUARD_EXC_RENAME_TO", 2: "GUARD_EXC_RENAME_FROM", 4: "GUARD_EXC_UNLINK", 8: "GUARD_EXC_WRITE_OTHER",
+			0x10: "GUARD_EXC_TRUNC_OTHER", 0x20: "GUARD_EXC_LINK", 0x40: "GUARD_EXC_EXCHDATA",
 		},
-		5: {{1, "GUARD_EXC_DEALLOC_GAP"}},
-		6: {{0, "GUARD_EXC_MACH_TRAP"}},
+		5: {1: "GUARD_EXC_DEALLOC_GAP"},
+		6: {0: "GUARD_EXC_MACH_TRAP"},
 	}
 )

@@ -1,5 +1,7 @@
 package reason
 
+import "cmp"
+
 // Breakpad returns the reason of the crash as Breakpad's minidump_stackwalk
 // prints it.
 func (e *Exception) Breakpad() string {
@@ -10,16 +12,13 @@ func (e *Exception) Breakpad() string {
 	case Linux:
 		text = e.breakpadLinux()
 	case Apple:
-		text = e.breakpadApple()
+		text = e.apple(true)
 	}
-	if text == "" {
-		return hex(e.Code) + " / " + hex(e.Flags)
-	}
-	return text
+	return cmp.Or(text, hex(e.Code)+" / "+hex(e.Flags))
 }
 
 func (e *Exception) breakpadWindows() string {
-	text, access := find(exceptions, e.Code), e.access()
+	text, access := exceptions[e.Code], e.access()
 	switch e.Code {
 	case accessViolation:
 		return text + access
@@ -48,23 +47,12 @@ func (e *Exception) breakpadWindows() string {
 }
 
 func (e *Exception) breakpadLinux() string {
-	signal := find(signals, e.Code)
+	signal := e.signal()
 	switch e.Code {
 	case 4, 7, 8:
-		return signal + " / " + orHex(find(signalKinds(e.Code), e.Flags), e.Flags)
+		return signal + " / " + cmp.Or(signalKinds[e.Code][e.Flags], hex(e.Flags))
 	case 11:
-		return signal + " /" + orHex(find(segvKinds, e.Flags), e.Flags) // without a blank
+		return signal + " /" + cmp.Or(signalKinds[e.Code][e.Flags], hex(e.Flags)) // without a blank
 	}
 	return signal
-}
-
-func (e *Exception) breakpadApple() string {
-	if text := find(crashpadTypes, e.Code); text != "" {
-		return text
-	}
-	text := find(machTypes, e.Code)
-	if text == "" {
-		return ""
-	}
-	return text + " / " + orHex(e.machKind(), e.Flags)
 }

@@ -26,7 +26,9 @@
 package reason
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"symbolon/internal/ident"
 )
@@ -65,16 +67,13 @@ func (e *Exception) String() string {
 	text := ""
 	switch e.System {
 	case Windows:
-		return e.windows()
+		text = e.windows()
 	case Linux:
 		text = e.linux()
 	case Apple:
-		text = e.apple()
+		text = e.apple(false)
 	}
-	if text == "" {
-		return fmt.Sprintf("unknown 0x%08x / 0x%08x", e.Code, e.Flags)
-	}
-	return text
+	return cmp.Or(text, fmt.Sprintf("unknown 0x%08x / 0x%08x", e.Code, e.Flags))
 }
 
 // CrashAddress returns the address of the crash: of the access that failed, if
@@ -91,20 +90,16 @@ func (e *Exception) CrashAddress() uint64 {
 	return addr
 }
 
-// A name is the name of a number.
-type name struct {
-	code uint32
-	text string
-}
+// names has the names of numbers.
+type names map[uint32]string
 
-// find returns the name of a number, empty if there is none.
-func find(names []name, code uint32) string {
-	for _, n := range names {
-		if n.code == code {
-			return n.text
-		}
+// numbered returns the words of a list as the names of the numbers from 1 on.
+func numbered(list string) names {
+	n := names{}
+	for word := range strings.FieldsSeq(list) {
+		n[uint32(len(n)+1)] = word
 	}
-	return ""
+	return n
 }
 
 // hex returns a number as peers write unknown ones.

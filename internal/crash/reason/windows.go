@@ -1,6 +1,7 @@
 package reason
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/binary"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 
 // windows returns the name of the exception, with what its parameters tell.
 func (e *Exception) windows() string {
-	text, access := find(exceptions, e.Code), e.access()
+	text, access := exceptions[e.Code], e.access()
 	switch {
 	case e.Code == accessViolation:
 		return text + access
@@ -31,7 +32,7 @@ func (e *Exception) access() string {
 	if e.Count < 1 || e.Params[0] > 8 {
 		return ""
 	}
-	return find(accesses, uint32(e.Params[0]))
+	return accesses[uint32(e.Params[0])]
 }
 
 // WindowsError returns the name of an error of Windows, such as the last one of
@@ -53,17 +54,10 @@ func WindowsError(code uint32) string {
 }
 
 // status returns the name of an NTSTATUS value.
-func status(code uint32) string { return orHex(lookUp(windowsTables()[ntstatus], code), code) }
+func status(code uint32) string { return cmp.Or(lookUp(windowsTables()[ntstatus], code), hex(code)) }
 
 // fastFail returns the name of an argument of __fastfail.
-func fastFail(code uint32) string { return orHex(lookUp(windowsTables()[fastFails], code), code) }
-
-func orHex(text string, code uint32) string {
-	if text == "" {
-		return hex(code)
-	}
-	return text
-}
+func fastFail(code uint32) string { return cmp.Or(lookUp(windowsTables()[fastFails], code), hex(code)) }
 
 // packed has the length of the text of the tables and that text, deflated.
 //
@@ -107,24 +101,24 @@ func lookUp(table string, code uint32) string {
 }
 
 // accesses has the kinds of access that fail.
-var accesses = []name{{0, "_READ"}, {1, "_WRITE"}, {8, "_EXEC"}}
+var accesses = names{0: "_READ", 1: "_WRITE", 8: "_EXEC"}
 
 // exceptions has the exceptions of winnt.h and of well-known libraries.
-var exceptions = []name{
-	{0x80000001, "EXCEPTION_GUARD_PAGE"}, {0x80000002, "EXCEPTION_DATATYPE_MISALIGNMENT"},
-	{0x80000003, "EXCEPTION_BREAKPOINT"}, {0x80000004, "EXCEPTION_SINGLE_STEP"},
-	{accessViolation, "EXCEPTION_ACCESS_VIOLATION"}, {inPageError, "EXCEPTION_IN_PAGE_ERROR"},
-	{0xc0000008, "EXCEPTION_INVALID_HANDLE"}, {0xc000001d, "EXCEPTION_ILLEGAL_INSTRUCTION"},
-	{0xc0000025, "EXCEPTION_NONCONTINUABLE_EXCEPTION"}, {0xc0000026, "EXCEPTION_INVALID_DISPOSITION"},
-	{0xc000008c, "EXCEPTION_BOUNDS_EXCEEDED"}, {0xc000008d, "EXCEPTION_FLT_DENORMAL_OPERAND"},
-	{0xc000008e, "EXCEPTION_FLT_DIVIDE_BY_ZERO"}, {0xc000008f, "EXCEPTION_FLT_INEXACT_RESULT"},
-	{0xc0000090, "EXCEPTION_FLT_INVALID_OPERATION"}, {0xc0000091, "EXCEPTION_FLT_OVERFLOW"},
-	{0xc0000092, "EXCEPTION_FLT_STACK_CHECK"}, {0xc0000093, "EXCEPTION_FLT_UNDERFLOW"},
-	{0xc0000094, "EXCEPTION_INT_DIVIDE_BY_ZERO"}, {0xc0000095, "EXCEPTION_INT_OVERFLOW"},
-	{0xc0000096, "EXCEPTION_PRIV_INSTRUCTION"}, {0xc00000fd, "EXCEPTION_STACK_OVERFLOW"},
-	{0xc0000194, "EXCEPTION_POSSIBLE_DEADLOCK"},
-	{0xe0000008, "Out of Memory"},             // of Chromium's allocators
-	{0xe06d7363, "Unhandled C++ Exception"},   // of Visual C++
-	{0xe0434352, "MANAGED_EXCEPTION_CODE_V4"}, // of .NET
-	{0x0517a7ed, "Simulated Exception"},       // of Crashpad, without a crash
+var exceptions = names{
+	0x80000001: "EXCEPTION_GUARD_PAGE", 0x80000002: "EXCEPTION_DATATYPE_MISALIGNMENT",
+	0x80000003: "EXCEPTION_BREAKPOINT", 0x80000004: "EXCEPTION_SINGLE_STEP",
+	accessViolation: "EXCEPTION_ACCESS_VIOLATION", inPageError: "EXCEPTION_IN_PAGE_ERROR",
+	0xc0000008: "EXCEPTION_INVALID_HANDLE", 0xc000001d: "EXCEPTION_ILLEGAL_INSTRUCTION",
+	0xc0000025: "EXCEPTION_NONCONTINUABLE_EXCEPTION", 0xc0000026: "EXCEPTION_INVALID_DISPOSITION",
+	0xc000008c: "EXCEPTION_BOUNDS_EXCEEDED", 0xc000008d: "EXCEPTION_FLT_DENORMAL_OPERAND",
+	0xc000008e: "EXCEPTION_FLT_DIVIDE_BY_ZERO", 0xc000008f: "EXCEPTION_FLT_INEXACT_RESULT",
+	0xc0000090: "EXCEPTION_FLT_INVALID_OPERATION", 0xc0000091: "EXCEPTION_FLT_OVERFLOW",
+	0xc0000092: "EXCEPTION_FLT_STACK_CHECK", 0xc0000093: "EXCEPTION_FLT_UNDERFLOW",
+	0xc0000094: "EXCEPTION_INT_DIVIDE_BY_ZERO", 0xc0000095: "EXCEPTION_INT_OVERFLOW",
+	0xc0000096: "EXCEPTION_PRIV_INSTRUCTION", 0xc00000fd: "EXCEPTION_STACK_OVERFLOW",
+	0xc0000194: "EXCEPTION_POSSIBLE_DEADLOCK",
+	0xe0000008: "Out of Memory",             // of Chromium's allocators
+	0xe06d7363: "Unhandled C++ Exception",   // of Visual C++
+	0xe0434352: "MANAGED_EXCEPTION_CODE_V4", // of .NET
+	0x0517a7ed: "Simulated Exception",       // of Crashpad, without a crash
 }

@@ -23,16 +23,8 @@ func WriteBreakpad(w io.Writer, r *crash.Report, opt BreakpadOptions) error {
 		p.brief()
 		return p.w.Flush()
 	}
-	s := &r.System
-	p.printf("Operating system: %s\n                  %s\nCPU: %s\n", s.OSName, p.version(), s.CPUName)
-	if s.CPUInfo != "" {
-		p.printf("     %s\n", s.CPUInfo)
-	}
-	plural := "s"
-	if s.CPUs == 1 {
-		plural = ""
-	}
-	p.printf("     %d CPU%s\n\nGPU: UNKNOWN\n\n", s.CPUs, plural)
+	p.machine(p.version(), r.System.CPUs != 1)
+	p.printf("\nGPU: UNKNOWN\n\n")
 	if e := r.Exception; e == nil {
 		p.printf("No crash\n")
 	} else {
@@ -41,11 +33,7 @@ func WriteBreakpad(w io.Writer, r *crash.Report, opt BreakpadOptions) error {
 	if r.Assertion != "" {
 		p.printf("Assertion: %s\n", r.Assertion)
 	}
-	if r.Uptime != nil {
-		p.printf("Process uptime: %d seconds\n", *r.Uptime)
-	} else {
-		p.printf("Process uptime: not available\n")
-	}
+	p.uptime()
 	for _, t := range p.walked() {
 		switch {
 		case t.index == r.Requesting:
@@ -58,8 +46,12 @@ func WriteBreakpad(w io.Writer, r *crash.Report, opt BreakpadOptions) error {
 		p.breakpadStack(t.index)
 	}
 	p.printf("\nLoaded modules:\n")
-	for _, i := range p.loaded() {
-		p.breakpadModule(i)
+	for _, i := range p.Loaded() {
+		p.module(i)
+		if s := &r.Symbols[i].Debug; s.Asked && !s.Found {
+			p.printf("  (WARNING: No symbols, %s, %s)", crash.FileName(r.Modules[i].DebugFile), r.Modules[i].DebugID.Breakpad())
+		}
+		p.printf("\n")
 	}
 	return p.w.Flush()
 }
@@ -80,13 +72,13 @@ func WriteMachine(w io.Writer, r *crash.Report) error {
 		thread = fmt.Sprint(list[0].number)
 	}
 	p.row("Crash", reason, address, thread)
-	for _, i := range p.loaded() {
+	for _, i := range p.Loaded() {
 		m, main := &r.Modules[i], "0"
 		if m.Base == r.Modules[0].Base {
 			main = "1"
 		}
 		end := fmt.Sprintf("0x%08x", m.Base+m.Size-1)
-		p.row("Module", base(m.CodeFile), m.Version, base(m.DebugFile), m.DebugID.Breakpad(), fmt.Sprintf("0x%08x", m.Base), end, main)
+		p.row("Module", crash.FileName(m.CodeFile), m.Version, crash.FileName(m.DebugFile), m.DebugID.Breakpad(), fmt.Sprintf("0x%08x", m.Base), end, main)
 	}
 	p.printf("\n")
 	for _, t := range list {
@@ -115,7 +107,7 @@ type walked struct{ number, index int }
 // walked returns the threads, the requesting one first.
 func (p *printer) walked() (list []walked) {
 	for i := range p.Threads {
-		if i != p.Requesting && p.isWriter(&p.Threads[i]) {
+		if i != p.Requesting && p.Threads[i].IsWriter {
 			continue
 		}
 		t := walked{len(list), i}
@@ -126,7 +118,6 @@ func (p *printer) walked() (list []walked) {
 	return list
 }
 
-// version returns the version of the operating system.
 func (p *printer) version() string {
 	if p.Minidump == nil {
 		return strings.TrimSpace(p.System.Version + " " + p.System.Build)
@@ -158,13 +149,13 @@ func (p *printer) places(i int) (list []place) {
 		if f.Module < 0 {
 			if len(f.Unloaded) > 0 {
 				m := &p.Unloaded[f.Unloaded[0].Module]
-				x.module, x.offset = base(m.Name), addr-m.Base
+				x.module, x.offset = crash.FileName(m.Name), addr-m.Base
 			}
 			list = append(list, x)
 			continue
 		}
 		m := &p.Modules[f.Module]
-		x.module, x.offset = base(m.CodeFile), addr-m.Base
+		x.module, x.offset = crash.FileName(m.CodeFile), addr-m.Base
 		if len(f.Functions) == 0 {
 			list = append(list, x)
 			continue
@@ -192,7 +183,7 @@ func (p *printer) head(k int, x *place) {
 	}
 	switch {
 	case x.file != "":
-		p.printf(" [%s : %d + 0x%x]\n", base(x.file), x.line, x.offset)
+		p.printf(" [%s : %d + 0x%x]\n", crash.FileName(x.file), x.line, x.offset)
 	case x.module != "":
 		p.printf(" + 0x%x\n", x.offset)
 	default:
@@ -212,7 +203,6 @@ func (p *printer) brief() {
 	}
 }
 
-// breakpadStack prints the frames of a thread.
 func (p *printer) breakpadStack(i int) {
 	list := p.places(i)
 	if len(list) == 0 {
@@ -228,13 +218,13 @@ func (p *printer) breakpadStack(i int) {
 			continue
 		}
 		p.registers(x.frame, columns, 5, digits)
-		p.printf("    Found by: %s\n", found(x.frame.Trust))
+		p.printf("    Found by: %s\n", found[x.frame.Trust])
 	}
 }
 
 // breakpadColumns returns the registers that Breakpad prints, and their digits.
 func (p *printer) breakpadColumns() (list []column, digits int) {
-	cpu, names, digits := p.System.CPU, "", p.registerDigits()
+	cpu, names, digits := p.System.CPU, "", p.System.RegisterDigits()
 	switch cpu.Name {
 	case "ppc", "ppc64":
 		names = "srr0 r1"
@@ -252,17 +242,4 @@ func (p *printer) breakpadColumns() (list []column, digits int) {
 		list = p.columns()
 	}
 	return list, digits
-}
-
-// breakpadModule prints a module.
-func (p *printer) breakpadModule(i int) {
-	m := &p.Modules[i]
-	p.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, base(m.CodeFile), cmp.Or(m.Version, "???"))
-	if m.Base == p.Modules[0].Base {
-		p.printf("  (main)")
-	}
-	if s := &p.Symbols[i].Debug; s.Asked && !s.Found {
-		p.printf("  (WARNING: No symbols, %s, %s)", base(m.DebugFile), m.DebugID.Breakpad())
-	}
-	p.printf("\n")
 }

@@ -8,12 +8,21 @@ import (
 	"symbolon/internal/locate"
 )
 
+// assumed prints the files that were taken for modules without build ids.
+func (p *printer) assumed() {
+	for _, i := range p.Loaded() {
+		if name := p.Assumed[i]; name != "" {
+			p.printf("\n%s has no build id. Its file is assumed to be %s, with the same entry point and segments.\n", crash.FileName(p.Modules[i].CodeFile), name)
+		}
+	}
+}
+
 // missing prints the trails of the modules without names or without unwind
 // information, in the order of their addresses.
 func (p *printer) missing(now time.Time) {
-	for _, i := range p.loaded() {
+	for _, i := range p.Loaded() {
 		m, s := p.Modules[i].Module, &p.Symbols[i]
-		m.CodeFile, m.DebugFile = base(m.CodeFile), base(m.DebugFile)
+		m.CodeFile, m.DebugFile = crash.FileName(m.CodeFile), crash.FileName(m.DebugFile)
 		for _, x := range []struct {
 			purpose locate.Purpose
 			lookup  *crash.Lookup

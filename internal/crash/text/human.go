@@ -37,6 +37,7 @@ func WriteHuman(w io.Writer, r *crash.Report, opt Options) error {
 		p.rest()
 	}
 	if opt.Explain {
+		p.assumed()
 		p.missing(opt.Now)
 	}
 	return p.w.Flush()
@@ -46,7 +47,7 @@ func WriteHuman(w io.Writer, r *crash.Report, opt Options) error {
 func (p *printer) rest() {
 	r := p.Report
 	for i := range r.Threads {
-		if t := &r.Threads[i]; i != r.Requesting && !p.isWriter(t) {
+		if t := &r.Threads[i]; i != r.Requesting && !t.IsWriter {
 			p.printf("Thread %d %s - tid: %d\n", i, t.Name, t.ID)
 			p.stack(i)
 		}
@@ -63,20 +64,7 @@ func (p *printer) rest() {
 
 // system prints the operating system and the machine.
 func (p *printer) system() {
-	s := &p.System
-	p.printf("Operating system: %s\n", s.OSName)
-	if v := strings.TrimSpace(s.Version + " " + s.Build); v != "" {
-		p.printf("                  %s\n", v)
-	}
-	p.printf("CPU: %s\n", s.CPUName)
-	if s.CPUInfo != "" {
-		p.printf("     %s\n", s.CPUInfo)
-	}
-	plural := ""
-	if s.CPUs > 1 {
-		plural = "s"
-	}
-	p.printf("     %d CPU%s\n", s.CPUs, plural)
+	p.machine(strings.TrimSpace(p.System.Version+" "+p.System.Build), p.System.CPUs > 1)
 	if p.Minidump != nil {
 		if x := p.Minidump.LSB(); x != nil {
 			p.printf("Linux %s %s - %s (%s)\n", x.ID, x.Release, x.Codename, x.Description)
@@ -101,19 +89,15 @@ func (p *printer) crash() {
 	if p.Minidump != nil {
 		p.mac(p.Minidump)
 	}
-	if p.Uptime != nil {
-		p.printf("Process uptime: %d seconds\n\n", *p.Uptime)
-	} else {
-		p.printf("Process uptime: not available\n\n")
-	}
+	p.uptime()
+	p.printf("\n")
 	if p.Minidump != nil && p.Minidump.LinuxMaps != nil {
 		p.printf("Linux memory map count: %d\n\n", len(p.Minidump.LinuxMaps))
 	}
 }
 
-// address prints the address of the crash.
 func (p *printer) address(e *reason.Exception) {
-	address, adjusted := p.hex(e.CrashAddress()), p.hex(p.Hints.Address)
+	address, adjusted := p.Hex(e.CrashAddress()), p.Hex(p.Hints.Address)
 	switch p.Hints.Adjusted {
 	case hint.NonCanonical:
 		p.printf("Crash address: %s **\n    ** Non-canonical address detected: %s\n", address, adjusted)
@@ -141,7 +125,7 @@ func (p *printer) instruction() {
 		if a.Size > 0 {
 			size = fmt.Sprint(a.Size)
 		}
-		p.printf("  %d. Address: %s\n     Size: %s\n", i, p.hex(a.Address), size)
+		p.printf("  %d. Address: %s\n     Size: %s\n", i, p.Hex(a.Address), size)
 		if a.Guard {
 			p.printf("     This address falls in a likely guard page.\n")
 		}
@@ -151,7 +135,7 @@ func (p *printer) instruction() {
 	}
 	switch {
 	case h.Update != nil:
-		p.printf("Instruction pointer update done by instruction:\n  Address: %s\n", p.hex(*h.Update))
+		p.printf("Instruction pointer update done by instruction:\n  Address: %s\n", p.Hex(*h.Update))
 	case h.Instruction != "":
 		p.printf("No instruction pointer update by instruction\n")
 	}
@@ -173,7 +157,7 @@ func (p *printer) guesses() {
 		if f.Register != "" {
 			from = f.Register + "="
 		}
-		p.printf("  %d. Valid address: %s%s (%.3f)\n", i, from, p.hex(f.Address), f.Confidence)
+		p.printf("  %d. Valid address: %s%s (%.3f)\n", i, from, p.Hex(f.Address), f.Confidence)
 	}
 	for i, x := range p.Hints.Inconsistencies {
 		if i == 0 {
@@ -199,15 +183,8 @@ func (p *printer) mac(f *minidump.File) {
 		for i := range f.MacCrash {
 			x := &f.MacCrash[i]
 			p.printf("  Record %d\n", i)
-			for _, n := range []struct {
-				name  string
-				value uint64
-			}{{"thread", x.Thread}, {"dialog mode", x.DialogMode}, {"abort_cause", x.AbortCause}} {
-				if n.value != 0 {
-					p.printf("    %s: 0x%d\n", n.name, n.value) // decimal digits, as the peer has them
-				}
-			}
 			for _, n := range []struct{ name, value string }{
+				{"thread", decimal(x.Thread)}, {"dialog mode", decimal(x.DialogMode)}, {"abort_cause", decimal(x.AbortCause)},
 				{"module", x.Module}, {"message", x.Message}, {"signature string", x.Signature},
 				{"backtrace", x.Backtrace}, {"message2", x.Message2},
 			} {
@@ -223,16 +200,14 @@ func (p *printer) mac(f *minidump.File) {
 	}
 }
 
-// isWriter reports whether a thread wrote the dump.
-func (p *printer) isWriter(t *crash.Thread) bool {
-	b := (*minidump.Breakpad)(nil)
-	if p.Minidump != nil {
-		b = p.Minidump.Breakpad
+// decimal returns a number in decimal digits after 0x, as the peer does, empty for zero.
+func decimal(v uint64) string {
+	if v == 0 {
+		return ""
 	}
-	return b != nil && b.HasDumpThread && b.DumpThread == t.ID
+	return fmt.Sprintf("0x%d", v)
 }
 
-// stack prints the frames of a thread.
 func (p *printer) stack(i int) {
 	frames := p.Stacks[i].Frames
 	if len(frames) == 0 {
@@ -244,9 +219,9 @@ func (p *printer) stack(i int) {
 		f := &frames[k]
 		for c := range max(len(f.Functions)-1, 0) {
 			x := &f.Functions[c]
-			p.printf("%2d  %s!%s", n, base(p.Modules[f.Module].CodeFile), x.Name)
+			p.printf("%2d  %s!%s", n, crash.FileName(p.Modules[f.Module].CodeFile), x.Name)
 			if x.File != "" && x.Line != 0 {
-				p.printf(" [%s : %d]", base(x.File), x.Line)
+				p.printf(" [%s : %d]", crash.FileName(x.File), x.Line)
 			}
 			p.printf("\n    Found by: inlining\n")
 			n++
@@ -255,8 +230,8 @@ func (p *printer) stack(i int) {
 		n++
 		p.place(f)
 		p.printf("\n")
-		p.registers(f, all, 6, p.registerDigits())
-		p.printf("    Found by: %s\n", found(f.Trust))
+		p.registers(f, all, 6, p.System.RegisterDigits())
+		p.printf("    Found by: %s\n", found[f.Trust])
 		for _, why := range f.Why {
 			p.printf("        %s\n", why)
 		}
@@ -272,7 +247,7 @@ func (p *printer) place(f *crash.Frame) {
 		return
 	}
 	m := &p.Modules[f.Module]
-	p.printf("%s", base(m.CodeFile))
+	p.printf("%s", crash.FileName(m.CodeFile))
 	if len(f.Functions) == 0 {
 		p.printf(" + 0x%x", f.Addr-m.Base)
 		return
@@ -284,9 +259,9 @@ func (p *printer) place(f *crash.Frame) {
 	case fn.File == "" || fn.Line == 0:
 		p.printf(" + 0x%x", f.Addr-fn.Entry)
 	case ok:
-		p.printf(" [%s : %d + 0x%x]", base(fn.File), fn.Line, f.Addr-start)
+		p.printf(" [%s : %d + 0x%x]", crash.FileName(fn.File), fn.Line, f.Addr-start)
 	default:
-		p.printf(" [%s : %d]", base(fn.File), fn.Line)
+		p.printf(" [%s : %d]", crash.FileName(fn.File), fn.Line)
 	}
 }
 
@@ -309,19 +284,14 @@ func (p *printer) unloaded(f *crash.Frame) {
 // modules prints the modules in the order of their addresses.
 func (p *printer) modules() {
 	p.printf("\nLoaded modules:\n")
-	for _, i := range p.loaded() {
-		m := &p.Modules[i]
-		name := base(m.CodeFile)
-		p.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, name, cmp.Or(m.Version, "???"))
-		if m.Base == p.Modules[0].Base {
-			p.printf("  (main)")
-		}
-		p.printf("%s\n", p.certificate(name))
+	for _, i := range p.Loaded() {
+		p.module(i)
+		p.printf("%s\n", p.certificate(crash.FileName(p.Modules[i].CodeFile)))
 	}
 	p.printf("\nUnloaded modules:\n")
-	for _, i := range byAddress(p.Unloaded, func(m *minidump.Unloaded) uint64 { return m.Base }) {
-		m := &p.Unloaded[i]
-		p.printf("0x%08x - 0x%08x  %s%s\n", m.Base, m.Base+m.Size-1, base(m.Name), p.certificate(base(m.Name)))
+	byAddress := func(a, b minidump.Unloaded) int { return cmp.Compare(a.Base, b.Base) }
+	for _, m := range slices.SortedStableFunc(slices.Values(p.Unloaded), byAddress) {
+		p.printf("0x%08x - 0x%08x  %s%s\n", m.Base, m.Base+m.Size-1, crash.FileName(m.Name), p.certificate(crash.FileName(m.Name)))
 	}
 }
 
@@ -341,8 +311,7 @@ func (p *printer) streams(f *minidump.File) {
 	for _, known := range []bool{true, false} {
 		isFirst := true
 		for i, s := range list {
-			isUsed := s.Type.IsRead() && s.Type != minidump.LinuxCmdLine && s.Type != minidump.LinuxAuxv
-			if isUsed || s.Type.IsKnown() != known || i+1 < len(list) && list[i+1].Type == s.Type {
+			if s.Type.IsRead() || s.Type.IsKnown() != known || i+1 < len(list) && list[i+1].Type == s.Type {
 				continue
 			}
 			title, name := "Unknown", ""
@@ -353,20 +322,11 @@ func (p *printer) streams(f *minidump.File) {
 				p.printf("\n%s streams encountered:\n", title)
 			}
 			isFirst = false
-			p.printf("Stream 0x%08x %s(%s) @ 0x%08x\n", uint32(s.Type), name, vendor(s.Type), s.Off)
+			vendor := cmp.Or(vendors[s.Type>>16], "Unknown Extension")
+			p.printf("Stream 0x%08x %s(%s) @ 0x%08x\n", uint32(s.Type), name, vendor, s.Off)
 		}
 	}
 }
 
-// vendor returns the words for the vendor that assigned the number of a stream.
-func vendor(t minidump.StreamType) string {
-	switch {
-	case t <= 0xffff:
-		return "Official"
-	case t>>16 == 0x4767:
-		return "Google Extension"
-	case t>>16 == 0x4d7a:
-		return "Mozilla Extension"
-	}
-	return "Unknown Extension"
-}
+// vendors has the words for those that assign the numbers of streams, by the upper half.
+var vendors = map[minidump.StreamType]string{0: "Official", 0x4767: "Google Extension", 0x4d7a: "Mozilla Extension"}

@@ -5,12 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
-	"symbolon/internal/format/minidump"
 	"symbolon/internal/unwind"
 	"symbolon/internal/unwind/rule"
 )
@@ -28,9 +25,6 @@ func (p *printer) printf(format string, args ...any) {
 	_, _ = p.w.WriteString(console.Printable(fmt.Sprintf(format, args...)))
 }
 
-// hex returns an address with all its digits.
-func (p *printer) hex(v uint64) string { return fmt.Sprintf("0x%0*x", p.System.Digits(), v) }
-
 // state returns the words for the state of the requesting thread.
 func (p *printer) state() string {
 	if p.Exception != nil {
@@ -39,28 +33,39 @@ func (p *printer) state() string {
 	return "requested dump, did not crash"
 }
 
-// byAddress returns the indices of modules in the order of their addresses.
-func byAddress[M any](list []M, base func(*M) uint64) []int {
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
+func (p *printer) machine(version string, isPlural bool) {
+	s, plural := &p.System, ""
+	p.printf("Operating system: %s\n", s.OSName)
+	if version != "" {
+		p.printf("                  %s\n", version)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(base(&list[a]), base(&list[b])) })
-	return order
+	p.printf("CPU: %s\n", s.CPUName)
+	if s.CPUInfo != "" {
+		p.printf("     %s\n", s.CPUInfo)
+	}
+	if isPlural {
+		plural = "s"
+	}
+	if s.CPUs > 0 || p.Minidump != nil { // core files do not tell it
+		p.printf("     %d CPU%s\n", s.CPUs, plural)
+	}
 }
 
-// loaded returns the indices of the modules in the order of their addresses, without
-// those that overlap one before.
-func (p *printer) loaded() []int {
-	end := uint64(0)
-	return slices.DeleteFunc(byAddress(p.Modules, func(m *minidump.Module) uint64 { return m.Base }), func(i int) bool {
-		m := &p.Modules[i]
-		isHidden := m.Base < end
-		if !isHidden {
-			end = m.Base + m.Size
-		}
-		return isHidden
-	})
+func (p *printer) uptime() {
+	if p.Uptime != nil {
+		p.printf("Process uptime: %d seconds\n", *p.Uptime)
+	} else {
+		p.printf("Process uptime: not available\n")
+	}
+}
+
+// module prints the line of a module, without its end.
+func (p *printer) module(i int) {
+	m := &p.Modules[i]
+	p.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, crash.FileName(m.CodeFile), cmp.Or(m.Version, "???"))
+	if m.Base == p.Modules[0].Base {
+		p.printf("  (main)")
+	}
 }
 
 // A column is a register in the order of an output, with its name there.
@@ -77,15 +82,6 @@ func (p *printer) columns() (list []column) {
 		}
 	}
 	return list
-}
-
-// registerDigits is the number of digits of a register. Dumps of MIPS have 64 bits of
-// each, those of 32-bit systems too.
-func (p *printer) registerDigits() int {
-	if p.System.CPUName == "mips" {
-		return 16
-	}
-	return p.System.Digits()
 }
 
 // registers prints the known registers of a frame in lines of at most 80 characters.
@@ -112,22 +108,11 @@ func (p *printer) registers(f *crash.Frame, list []column, width, digits int) {
 	}
 }
 
-// found returns the words for the technique by which a frame was found.
-func found(t unwind.Trust) string {
-	switch t {
-	case unwind.Context:
-		return "given as instruction pointer in context"
-	case unwind.CFI:
-		return "call frame info"
-	case unwind.CFIScan:
-		return "call frame info with scanning"
-	case unwind.FramePointer:
-		return "previous frame's frame pointer"
-	case unwind.Scan:
-		return "stack scanning"
-	}
-	return "unknown"
+// found has the words for the techniques by which frames are found.
+var found = map[unwind.Trust]string{
+	unwind.Context:      "given as instruction pointer in context",
+	unwind.CFI:          "call frame info",
+	unwind.CFIScan:      "call frame info with scanning",
+	unwind.FramePointer: "previous frame's frame pointer",
+	unwind.Scan:         "stack scanning",
 }
-
-// base returns the last part of a path.
-func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
