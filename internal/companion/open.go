@@ -175,7 +175,7 @@ func FindBuildID(id []byte, opt Options) string {
 func fits(o *object.Object, n object.Need, own object.Info, src *Source) bool {
 	info := o.Info()
 	switch {
-	case info.Features&object.HasDebug == 0 && own.Features >= info.Features:
+	case info.Features&object.HasDebug == 0 && own.Features >= info.Features && !isPublic(n, info):
 		return false
 	case n.Kind == object.NeedPDB:
 		return (info.Kind == "pdb" || info.Kind == "portablepdb") && info.Module.DebugID == n.DebugID
@@ -185,4 +185,10 @@ func fits(o *object.Object, n object.Need, own object.Info, src *Source) bool {
 	sum := crc32.NewIEEE()
 	_, err := io.Copy(sum, io.NewSectionReader(src, 0, src.Size()))
 	return err == nil && sum.Sum32() == n.CRC
+}
+
+// isPublic reports whether the needed file is a PDB with public symbols: they have more
+// names than the exports of the binary.
+func isPublic(n object.Need, info object.Info) bool {
+	return n.Kind == object.NeedPDB && info.Features&object.HasSymbols != 0
 }

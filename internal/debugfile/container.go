@@ -123,28 +123,38 @@ func (o opener) openArchive(k kind, src bin.Source) (*object.File, error) {
 	return object.NewFile(kindNames[k], a.objects), nil
 }
 
-// add opens a member, if it begins as a debug file does.
+// add opens a member, if it begins as a debug file does. It notes why one cannot
+// be opened.
 func (a *archive) add(name string, src bin.Source) {
+	if err := a.openMember(name, src); err != nil {
+		a.note(name, err)
+	}
+}
+
+// openMember opens a member, if it begins as a debug file does.
+func (a *archive) openMember(name string, src bin.Source) error {
 	a.members++
 	head, err := bin.Read(src, 0, int(min(headSize, src.Size())))
 	if err != nil || sniff(head) == kindUnknown {
-		return
+		return nil
 	}
 	f, err := a.open(src)
 	if err != nil {
-		a.note(name, err)
-		return
+		return err
 	}
 	for _, o := range f.Objects() {
 		o.SetName(object.Valid(name))
 		a.objects = append(a.objects, o)
 	}
+	return nil
 }
 
 // readAr reads an archive of object files, with the long names of GNU, BSD or
-// Microsoft.
+// Microsoft. The last member may be cut off: it is opened as far as it goes.
 func (a *archive) readAr(src bin.Source) error {
 	var long []byte
+	var name string
+	var size, left int64 // of the member, and of the file from there
 	for off := int64(8); off < src.Size() && a.members < maxMembers; {
 		if off+60 > src.Size() {
 			return fault.New(fault.Malformed, "ar", "it is cut off in the head of a member at offset %#x", off)
@@ -153,12 +163,12 @@ func (a *archive) readAr(src bin.Source) error {
 		if err != nil {
 			return object.ReadFault(off, err)
 		}
-		size, err := strconv.ParseInt(strings.TrimSpace(string(head[48:58])), 10, 64)
+		size, err = strconv.ParseInt(strings.TrimSpace(string(head[48:58])), 10, 64)
 		if err != nil || size < 0 || string(head[58:]) != "`\n" {
 			return fault.New(fault.Malformed, "ar", "the head of a member at offset %#x is damaged", off)
 		}
-		name := strings.TrimRight(string(head[:16]), " ")
-		body := bin.Section(src, off+60, min(size, src.Size()-off-60))
+		name, left = strings.TrimRight(string(head[:16]), " "), src.Size()-off-60
+		body := bin.Section(src, off+60, min(size, left))
 		off += 60 + size + size&1
 		switch {
 		case name == "/" || name == "/SYM64/" || strings.HasPrefix(name, "__.SYMDEF"):
@@ -170,9 +180,10 @@ func (a *archive) readAr(src bin.Source) error {
 			continue
 		case strings.HasPrefix(name, "#1/"):
 			n, err := strconv.ParseInt(name[3:], 10, 64)
-			if err != nil || n < 0 || n > min(body.Size(), 4096) {
+			if err != nil || n < 0 || n > min(size, 4096) {
 				return fault.New(fault.Malformed, "ar", "the name of a member before offset %#x is damaged", off)
 			}
+			n = min(n, body.Size())
 			text, err := bin.Read(body, 0, int(n))
 			if err != nil {
 				return object.ReadFault(off, err)
@@ -187,7 +198,13 @@ func (a *archive) readAr(src bin.Source) error {
 				name = string(text)
 			}
 		}
-		a.add(strings.TrimSuffix(name, "/"), body)
+		name = strings.TrimSuffix(name, "/")
+		if err := a.openMember(name, body); err != nil && size <= left {
+			a.note(name, err)
+		}
+	}
+	if size > left {
+		return fault.New(fault.Malformed, "ar", "the file ends too early, after %d of the %d bytes of member %q", left, size, name)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
 	"symbolon/internal/object/breakpad"
 	"symbolon/internal/object/image"
 	"symbolon/internal/object/pdb"
@@ -35,4 +36,42 @@ func Identify(src bin.Source) (kind string, list []ident.Module, err error) {
 	}
 	list, err = identifiers[k](src)
 	return kindNames[k], list, err
+}
+
+// describers are the functions that describe a file by its headers, by format. Other
+// files are opened.
+var describers = map[kind]func(bin.Source) ([]object.Info, error){
+	kindBreakpad: breakpad.Describe,
+	kindELF:      image.DescribeELF,
+	kindMachO:    image.DescribeMachO,
+	kindPE:       image.DescribePE,
+	kindWasm:     image.DescribeWASM,
+	kindPDB:      pdb.Describe,
+}
+
+// Describe returns the format of a debug file and its objects. Unlike Open it unpacks
+// nothing, keeps no records, and reads headers only where they tell enough, so the
+// features are those that sections promise. A packed file and an archive are Unsupported.
+func Describe(src bin.Source) (kind string, list []object.Info, err error) {
+	defer object.RecoverFault(&err)()
+	head, err := bin.Read(src, 0, int(min(src.Size(), headSize)))
+	if err != nil {
+		return "", nil, err
+	}
+	k := sniff(head)
+	if describe := describers[k]; describe != nil {
+		list, err = describe(src)
+		return kindNames[k], list, err
+	}
+	if k >= kindGzip {
+		return kindNames[k], nil, fault.New(fault.Unsupported, kindNames[k], "the file is packed, or an archive")
+	}
+	f, err := Open(src, object.Options{})
+	if err != nil {
+		return kindNames[k], nil, err
+	}
+	for _, o := range f.Objects() {
+		list = append(list, o.Info())
+	}
+	return f.Kind(), list, nil
 }

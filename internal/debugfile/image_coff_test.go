@@ -259,22 +259,32 @@ func TestDamageOfCodeViewIsTold(t *testing.T) {
 }
 
 // The names of functions do not depend on where they are read from: from the
-// debug information, or from the symbol table, where the system decorates them.
+// debug information, or from a symbol table or exports, where the system and the
+// linker decorate them.
 func TestNamesOfAllCallingConventionsAgree(t *testing.T) {
 	want := map[string]bool{"all": true}
 	for _, name := range []string{"plain", "std", "fast", "vector", "own"} {
 		want[name], want["_"+name], want["__"+name] = true, true, true
 	}
-	for _, name := range []string{"call-x86_64.o", "call-i686.o", "call-armv7.o", "call-x86_64.obj", "call-i686.obj", "call-armv7.obj"} {
+	inner := []string{"own", "_own", "__own"} // not exported
+	for _, name := range []string{
+		"call-x86_64.o", "call-i686.o", "call-armv7.o", "call-x86_64.obj", "call-i686.obj", "call-armv7.obj",
+		"call-gnu.dll", "call-lld.dll", "call-msvc.dll", "call-msvc.pdb",
+	} {
 		all, err := os.ReadFile(filepath.Join(corpus, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range [][]byte{all, bytes.ReplaceAll(all, []byte("debug"), []byte("other"))} {
 			found := map[string]bool{}
-			for name := range functionsOf(t, open(t, text)) {
-				name, _, _ = strings.Cut(name, "(")
-				found[name] = true
+			for function := range functionsOf(t, open(t, text)) {
+				function, _, _ = strings.Cut(function, "(")
+				found[function] = true
+			}
+			if strings.HasSuffix(name, ".dll") {
+				for _, name := range inner {
+					found[name] = true
+				}
 			}
 			if !reflect.DeepEqual(found, want) {
 				t.Errorf("%s: %v, want %v", name, found, want)

@@ -409,4 +409,25 @@ func TestSectionsWithoutPlaceAreTold(t *testing.T) {
 	if got := o.Info().Overlapping; got != most {
 		t.Errorf("%d sections overlap, want %d", got, most)
 	}
+
+	x := fixture.NewPE(fixture.PEX64)
+	for range most + 1 {
+		x.Section(fixture.PESection{Name: ".text", Flags: fixture.PECode, Data: []byte{0xc3}})
+	}
+	told(t, open(t, x.Object(true)), "COFF", "sections of code without place", "1 beyond the first 21845", 1)
+}
+
+func TestIndexOfUnwindInformationTakesMemory(t *testing.T) {
+	f := fixture.NewFrame(true)
+	f.Addr = 0x1400
+	c := f.CIE(fixture.FrameX8664(true))
+	for range 1000 {
+		f.FDE(c, 0x1100, 0x20, 0x44, 0x0e, 32)
+	}
+	e := symbolsOf(2)
+	without := open(t, e.Bytes()).Footprint()
+	e.Add(fixture.ELFSection{Name: ".eh_frame", Type: 1, Flags: 2, Addr: 0x1400, Data: f.Bytes()})
+	if more := open(t, e.Bytes()).Footprint() - without; more < int64(f.Len()) {
+		t.Errorf("the index of %d bytes counts as %d bytes", f.Len(), more)
+	}
 }

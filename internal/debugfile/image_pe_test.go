@@ -84,19 +84,39 @@ func TestNamesOfWindowsAreThoseOfC(t *testing.T) {
 	}
 }
 
-// MinGW exports names of C without the first underscore. Others do not, so a
-// symbol of COFF knows better.
+// Linkers for MinGW export names of C without the underscore, others with it before
+// those with a size. A symbol of COFF has it always.
 func TestExportedNamesOfWindowsAreThoseOfC(t *testing.T) {
-	x, _ := peProgram(fixture.PEX86, fixture.ProgramFunc{})
-	x.Table(fixture.PEDirExport, fixture.PESection{Name: ".edata", Addr: 0x3000, Data: fixture.PEExports(0x3000,
-		fixture.PEExport{Name: "_std@8", Addr: 0x1100}, fixture.PEExport{Name: "std@8", Addr: 0x1120},
-		fixture.PEExport{Name: "_other@8", Addr: 0x1140}, fixture.PEExport{Name: "@fast@8", Addr: 0x1160})})
-	x.Symbols = []fixture.PESymbol{function("__std@8", 0x100), function("_std@8", 0x120)}
-	o := open(t, x.Bytes())
-	for addr, want := range map[uint64]string{0x1100: "_std", 0x1120: "std", 0x1140: "other", 0x1160: "fast"} {
-		if got := str(o, o.Lookup(nil, addr)[0].Func); got != want {
-			t.Errorf("%#x is %s, want %s", addr, got, want)
+	for what, c := range map[string]struct {
+		linker  uint8
+		exports []string
+		want    string
+	}{
+		"Microsoft's":             {14, []string{"_f@8", "__g@8", "@h@8", "_i", "j@@8", "_k@@8"}, "f _g h _i j _k"},
+		"LLVM's for MinGW":        {14, []string{"f@8", "_g@8", "@h@8", "_i", "j@@8", "_Z1kv@8"}, "f _g h _i j _Z1kv"},
+		"GNU's":                   {2, []string{"_g@8", "@h@8", "_i", "_Z1kv@8"}, "_g h _i _Z1kv"},
+		"GNU's with vector calls": {2, []string{"j@@8", "_k@@8"}, "_j __k"},
+		"COFF knows better":       {14, []string{"_std@8", "_g@8"}, "_std g"},
+	} {
+		x, _ := peProgram(fixture.PEX86, fixture.ProgramFunc{})
+		x.Linker = c.linker
+		var exports []fixture.PEExport
+		for i, name := range c.exports {
+			exports = append(exports, fixture.PEExport{Name: name, Addr: 0x1100 + 16*uint32(i)})
 		}
+		x.Table(fixture.PEDirExport, fixture.PESection{Name: ".edata", Addr: 0x3000, Data: fixture.PEExports(0x3000, exports...)})
+		if c.exports[0] == "_std@8" {
+			x.Symbols = []fixture.PESymbol{function("__std@8", 0x100)}
+		}
+		o := open(t, x.Bytes())
+		var got []string
+		for _, e := range exports {
+			got = append(got, str(o, o.Lookup(nil, uint64(e.Addr))[0].Func))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+		agreeWithTable(t, o, what)
 	}
 }
 

@@ -34,6 +34,12 @@ type Local struct {
 	HasOffset, HasSize, HasTag bool
 }
 
+// Place is where a symbol or a section is.
+type Place struct {
+	Addr uint64
+	Size uint64 // of the code to the next symbol, if the symbol has no size
+}
+
 // Line returns the row of the line program for an address, even if no function or
 // symbol contains it.
 func (o *Object) Line(addr uint64) Line {
@@ -57,9 +63,34 @@ func (o *Object) Variable(addr uint64) Decl {
 	return detail(o, func(v Detailed) Decl { return v.Variable(addr) })
 }
 
-// detail returns the answer of a view that has details, else zero.
-func detail[T any](o *Object, ask func(v Detailed) T) (none T) {
-	v, ok := o.view.(Detailed)
+// Named returns the places of the symbols of code with a name, by address in the
+// file. The name is that of the symbol table; in Mach-O it lacks the first
+// underscore, as it does in LLVM.
+func (o *Object) Named(name string) []Place {
+	return detail(o, func(v Symbolic) []Place { return v.Named(name) })
+}
+
+// Label returns the name of the symbol that the code at an address belongs to, empty
+// without one. As in Named it is that of the symbol table.
+func (o *Object) Label(addr uint64) string {
+	return detail(o, func(v Symbolic) string { return v.Label(addr) })
+}
+
+// Select returns the place of the first section with a name, as GNU's tools call it.
+// Sections of a relocatable file begin at 0: Lookup and Line answer only from this
+// one from then on. It must come before all other use.
+func (o *Object) Select(section string) (p Place, ok bool) {
+	v, has := o.view.(Sectioned)
+	if !has {
+		return p, false
+	}
+	p = guard(p, func() (p Place) { p, ok = v.Select(section); return p })
+	return p, ok
+}
+
+// detail returns the answer of a view that is a V, else zero.
+func detail[V, T any](o *Object, ask func(v V) T) (none T) {
+	v, ok := o.view.(V)
 	if !ok {
 		return none
 	}

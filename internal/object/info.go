@@ -25,11 +25,13 @@ type Options struct {
 // Info describes an object.
 type Info struct {
 	Module      ident.Module
-	Kind        string // format: "breakpad", "elf", …
-	Name        string // of the object in a file that names its objects
-	Type        string // the purpose of the file: "dbg", "exe", "lib", "rel", …
-	LoadAddress uint64 // the base that was subtracted from the addresses in the file
-	Overlapping int    // sections of code that all begin at address 0, in an object file with several
+	Kind        string    // format: "breakpad", "elf", …
+	Name        string    // of the object in a file that names its objects
+	Type        string    // the purpose of the file: "dbg", "exe", "lib", "rel", …
+	LoadAddress uint64    // the base that was subtracted from the addresses in the file
+	Segments    []Segment // the executable ones of an ELF file, if it has their content
+	CodeOffset  uint64    // of the code in a WebAssembly file, from which LLVM and DWARF count addresses
+	Overlapping int       // sections of code that all begin at address 0, in an object file with several
 	Features    Features
 	// SourceServer is the version control system that a PDB was indexed for:
 	// "git", "perforce" or "other".
@@ -38,6 +40,11 @@ type Info struct {
 	Counts       Counts
 	BadRecords   uint64   // the number of records that were left out
 	Damage       []Damage // by kind
+}
+
+// Segment is a part of a file that is loaded: Size bytes at Offset, to Addr as linked.
+type Segment struct {
+	Offset, Addr, Size uint64
 }
 
 // Counts are numbers of usable records.

@@ -73,6 +73,19 @@ type Detailed interface {
 	Variable(addr uint64) Decl
 }
 
+// Symbolic is a View of a file with a symbol table.
+type Symbolic interface {
+	Named(name string) []Place
+	Label(addr uint64) string
+}
+
+// Sectioned is a View of a file with sections.
+type Sectioned interface {
+	// Select returns the place of a section. Those of a relocatable file begin at 0,
+	// and from then on Lookup and Line answer only from this one.
+	Select(section string) (p Place, ok bool)
+}
+
 // Rebased is a View whose file does not contain the base of its addresses.
 type Rebased interface {
 	Rebase(base uint64)

@@ -1,6 +1,7 @@
 package symwrite
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -64,7 +65,11 @@ func (s *writer) block(b *sym.Block) {
 	for i := range b.Rows {
 		row := &b.Rows[i]
 		root := rootOf(b, row.Node)
-		if r.isOpen && (i == 0 || root != r.root || r.cost > maxRun) {
+		switch {
+		case !r.isOpen || i > 0 && root == r.root && r.cost <= maxRun:
+		case s.isRest(b, root):
+			r.resume(b, root, row.Addr)
+		default:
 			s.end(row.Addr, root < 0)
 		}
 		if root < 0 {
@@ -113,6 +118,30 @@ func (s *writer) begin(b *sym.Block, root int32, addr uint64) {
 		open: r.open[:0], chain: r.chain, pieces: r.pieces[:0], record: r.record,
 	}
 	r.last.node = root
+	r.clearRecords(b)
+}
+
+// isRest reports whether a function goes on as the symbol at its entry: that is the
+// padding after it.
+func (s *writer) isRest(b *sym.Block, root int32) bool {
+	r := &s.run
+	return root >= 0 && r.cost <= maxRun && b.Nodes[root].Entry == r.node.Entry && bytes.Equal(s.name(b.Nodes[root].Name), r.name)
+}
+
+// resume goes on with the run in another block or as another root.
+func (r *run) resume(b *sym.Block, root int32, addr uint64) {
+	r.closeCalls(0, addr)
+	if r.last.node == r.root {
+		r.last.node = root
+	} else {
+		r.last.node = -1 // an inlined call of the other block
+	}
+	r.root = root
+	r.clearRecords(b)
+}
+
+// clearRecords makes the nodes of a block have no records.
+func (r *run) clearRecords(b *sym.Block) {
 	if len(r.record) < len(b.Nodes) {
 		r.record = make([]int32, len(b.Nodes))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"os"
 	"strings"
 	"testing"
 
@@ -135,6 +136,27 @@ func TestFunctionKeepsItsEntryAndSize(t *testing.T) {
 	}
 	if o.Lookup(nil, 0x1040) != nil {
 		t.Error("an address after the function has frames")
+	}
+}
+
+// The symbols of COFF have no size, and the lines of a function extend to the next.
+func TestPaddingBelongsToTheFunctionBeforeIt(t *testing.T) {
+	for name, code := range map[string]uint64{"coff-x86_64.o": 0, "pe-x86_64.exe": 0x1000, "macho.o": 0} {
+		text, err := os.ReadFile("../object/testdata/corpus/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := openBytes(t, text)
+		made := symOf(t, from)
+		if n := bytes.Count(made, []byte(" crack\n")); n != 1 {
+			t.Errorf("%s: %d records of crack\n%s", name, n, made)
+		}
+		to := openBytes(t, made)
+		for addr := code; addr < code+0x400; addr++ {
+			if want, got := frames(from, addr), frames(to, addr); got != want {
+				t.Fatalf("%s: address %x\nwant %sgot %s", name, addr, want, got)
+			}
+		}
 	}
 }
 

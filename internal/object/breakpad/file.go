@@ -245,19 +245,27 @@ const identifyHead = 4 << 10
 
 // Identify returns the identifiers in the first lines of a file.
 func Identify(src bin.Source) ([]ident.Module, error) {
+	info, err := readHead(src)
+	return []ident.Module{info.Module}, err
+}
+
+// readHead describes a file by its first lines.
+func readHead(src bin.Source) (info object.Info, err error) {
 	head, err := bin.Read(src, 0, int(min(src.Size(), identifyHead)))
 	if err != nil {
-		return nil, err
+		return info, err
 	}
 	var s breakpad.Scanner
 	_, _ = s.Write(head[:bytes.LastIndexByte(head, '\n')+1]) // never fails
 	ix, err := s.Finish()
 	if err != nil {
-		return nil, err
+		return info, err
 	}
 	id, err := parseID(ix.Module.ID)
 	if err != nil {
-		return nil, err
+		return info, err
 	}
-	return []ident.Module{(&file{ix: ix}).describe(id).Module}, nil
+	info = (&file{ix: ix}).describe(id)
+	info.Counts = object.Counts{}
+	return info, nil
 }

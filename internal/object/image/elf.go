@@ -61,6 +61,11 @@ func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 		return nil, budget.Failed
 	}
 	b.Memory = budget.Heap
+	for _, name := range frameSections {
+		if s := f.Section(name); s != nil {
+			b.addIndexMemory(s.Size, 1)
+		}
+	}
 	return object.New(b.info(), b, in), nil
 }
 
@@ -100,6 +105,19 @@ func (b *elfFile) lay() (l units.Layout, left int) {
 		l = units.Layout{Bases: []uint64{0}, Parts: []dwarf.Range{{}}}
 	}
 	return l, left
+}
+
+// Select returns the place of a section.
+func (b *elfFile) Select(section string) (p object.Place, ok bool) {
+	for i := range b.f.Sections {
+		if s := &b.f.Sections[i]; i > 0 && s.Name == section {
+			if b.addrs != nil {
+				b.Restrict(b.addrs[i])
+			}
+			return object.Place{Addr: s.Addr - b.f.LoadAddress(), Size: s.Size}, true
+		}
+	}
+	return p, false
 }
 
 // layGap keeps sections apart that do not touch in memory.
@@ -338,7 +356,7 @@ func (b *elfFile) info() object.Info {
 	f := b.f
 	info := object.Info{
 		Overlapping: b.overlapping(),
-		Kind:        "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(),
+		Kind:        "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(), Segments: segments(f),
 		Module: elfModule(f),
 	}
 	b.f.Symbols(func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false })
@@ -349,6 +367,16 @@ func (b *elfFile) info() object.Info {
 		}
 	}
 	return info
+}
+
+// segments returns the executable segments with content, at most sixteen.
+func segments(f *elf.File) (list []object.Segment) {
+	for i := range f.Segments {
+		if s := &f.Segments[i]; s.IsCode() && s.Filesz > 0 && len(list) < 16 {
+			list = append(list, object.Segment{Offset: s.Off, Addr: s.Vaddr, Size: s.Filesz})
+		}
+	}
+	return list
 }
 
 // hasFrames reports whether a section of FDEs covers code. One that is packed is

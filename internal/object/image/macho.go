@@ -79,6 +79,11 @@ func openMachOSlice(src bin.Source, s macho.Slice, in object.Input) (*object.Obj
 		b.findNeeds()
 	}
 	b.Memory = in.Budget.Heap
+	for name, factor := range map[string]uint64{"__eh_frame": 1, "__debug_frame": 1, "__unwind_info": 8} {
+		if s := f.Section("", name); s != nil {
+			b.addIndexMemory(s.Size, factor)
+		}
+	}
 	return object.New(b.info(s, hasSymbols), b, in), nil
 }
 
@@ -157,6 +162,20 @@ func (b *machoFile) findHidden() (hasSymbols bool) {
 
 // SymbolName returns a name in the symbol table.
 func (b *machoFile) SymbolName(_ uint8, off uint32) []byte { return b.f.SymbolName(off) }
+
+// Select returns the place of a section: .text is __TEXT,__text, and others have a
+// name of the form __TEXT.__stubs.
+func (b *machoFile) Select(section string) (p object.Place, ok bool) {
+	if section == ".text" {
+		section = "__TEXT.__text"
+	}
+	for i := range b.f.Sections {
+		if s := &b.f.Sections[i]; s.Segment+"."+s.Name == section {
+			return object.Place{Addr: s.Addr - b.Bases[0], Size: s.Size}, true
+		}
+	}
+	return p, false
+}
 
 // EachSymbol calls yield with all symbols.
 func (b *machoFile) EachSymbol(yield func(units.Symbol)) {
@@ -350,7 +369,7 @@ func (b *machoFile) CFI(yield func(*sym.Unwind) error) (err error) {
 
 // compact yields the compact entries of code in the image, with the base of their
 // addresses. It returns which FDEs of __eh_frame count.
-func (b *machoFile) compact(yield func(e macho.Entry, base uint64) bool) (want func(*frame.FDE) bool, problems []macho.Problem) {
+func (b *machoFile) compact(yield func(e macho.Entry, base uint64) bool) (want func(*frame.FDE) bool, problems bin.Problems) {
 	entries := 0
 	wanted := map[uint64]bool{}
 	problems = b.f.UnwindEntries(func(e macho.Entry) bool {

@@ -29,6 +29,7 @@ type peFile struct {
 	f      *pe.File
 	budget *unpack.Budget
 	starts func() []uint32 // of functions
+	isBare func() bool     // exports have no underscore of C; on 32-bit x86
 
 	codeView *pdb.File // of an object; nil: none
 	frames   func() *frameIndex
@@ -48,6 +49,7 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 		slices.Sort(all)
 		return all
 	})
+	b.isBare = sync.OnceValue(b.findBare)
 	b.common = common{Image: units.New(in, units.Layout{Bases: []uint64{f.ImageBase}}, b, units.Traits{}), in: in}
 	b.indexFrames()
 	b.openDWARF()
@@ -61,6 +63,11 @@ func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 		return nil, b.budget.Failed
 	}
 	b.Memory = b.budget.Heap
+	for name, factor := range map[string]uint64{".eh_frame": 1, ".debug_frame": 1, ".pdata": 3} {
+		if s := f.Section(name); s != nil {
+			b.addIndexMemory(uint64(s.FileSize), factor)
+		}
+	}
 	return append([]*object.Object{object.New(b.info(), b, in)}, inner...), nil
 }
 
@@ -132,7 +139,52 @@ func (b *peFile) findNeeds() {
 
 // SymbolName returns a name in a symbol table.
 func (b *peFile) SymbolName(table uint8, off uint32) []byte {
-	return units.PlainC(b.f.SymbolName(table, off), b.isX86(), table == pe.TableExport)
+	name, exported := b.f.SymbolName(table, off), table == pe.TableExport
+	if exported && b.isX86() && b.isBare() {
+		return units.PlainBare(name, b.f.Linker == linkerGNU)
+	}
+	return units.PlainC(name, b.isX86(), exported)
+}
+
+// linkerGNU is the major version of GNU's linker. That of LLVM for MinGW has the
+// version of Microsoft's.
+const linkerGNU = 2
+
+// findBare reports whether the linker has removed the underscore of C from the
+// exported names with a size too, as linkers for MinGW do. So _f@8 is _f there, and
+// with Microsoft's linker f.
+func (b *peFile) findBare() (bare bool) {
+	if b.f.Linker == linkerGNU {
+		return true
+	}
+	b.f.Symbols(func(s pe.Symbol) bool {
+		rest, at := units.WithoutSize(s.Name)
+		bare = s.Table == pe.TableExport && at == 1 && rest[0] != '_' && rest[0] != '@'
+		return s.Table == pe.TableExport && !bare
+	})
+	return bare
+}
+
+// Named returns the places of the symbols with a name, whose decoration of C is part
+// of it.
+func (b *peFile) Named(name string) []object.Place { return b.NamedIn(name, b.f.SymbolName) }
+
+// Label returns the name of the symbol at an address, with the decoration of C.
+func (b *peFile) Label(addr uint64) string { return b.LabelIn(addr, b.f.SymbolName) }
+
+// Select returns the place of a section, without bytes that the file does not have.
+func (b *peFile) Select(section string) (p object.Place, ok bool) {
+	i := slices.IndexFunc(b.f.Sections, func(s pe.Section) bool { return s.Name == section })
+	if i < 0 {
+		return p, false
+	}
+	s := b.f.Sections[i]
+	if p.Size = uint64(min(s.Size, s.FileSize)); b.f.Object {
+		b.Restrict(uint64(s.Addr))
+	} else {
+		p.Addr = uint64(s.Addr)
+	}
+	return p, true
 }
 
 // EachSymbol calls yield with all symbols.
@@ -168,8 +220,8 @@ func (b *peFile) SymbolLimit(addr uint64) uint64 {
 }
 
 // SymbolRank puts an export before a symbol of COFF, and a function before other
-// symbols. MinGW exports names of C with their size but without the first
-// underscore, and others with it, so there a symbol of COFF knows better.
+// symbols. Exported names with a size have the underscore of C or do not, so there a
+// symbol of COFF knows better.
 func (b *peFile) SymbolRank(s *units.Symbol) uint8 {
 	const border = 4 // of the code of a Go program
 	if string(b.SymbolName(s.Table, s.Name)) == "runtime.text" {

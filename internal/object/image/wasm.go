@@ -48,7 +48,7 @@ func OpenWASM(src bin.Source, in object.Input) (*object.Object, error) {
 }
 
 func (b *wasmFile) info() object.Info {
-	info := object.Info{Kind: "wasm", Type: b.f.Kind(), Module: wasmModule(b.f)}
+	info := object.Info{Kind: "wasm", Type: b.f.Kind(), Module: wasmModule(b.f), CodeOffset: b.f.CodeOffset()}
 	b.f.Functions(func(name []byte, _ uint32, _, _ uint64) bool {
 		if len(name) > 0 {
 			info.Features |= object.HasSymbols

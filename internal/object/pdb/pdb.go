@@ -48,47 +48,59 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	f.Units = NewUnits(g, p, in)
 	f.Memory = p.Footprint()
 	f.frames = sync.OnceValue(f.indexFrames)
-	return object.New(f.info(), f, in), nil
+	info := infoOf(p)
+	info.LoadAddress = in.Base
+	return object.New(info, f, in), nil
 }
 
-func (f *pdbFile) info() object.Info {
-	info := object.Info{Kind: "pdb", Type: "dbg", LoadAddress: f.in.Base, Module: pdbModule(f.pdb)}
-	if f.pdb.HasPublics() {
+// Describe describes a PDB without its tables.
+func Describe(src bin.Source) ([]object.Info, error) {
+	f, err := pdb.OpenHeaders(src)
+	if err != nil {
+		return nil, err
+	}
+	return []object.Info{infoOf(f)}, nil
+}
+
+// infoOf describes a PDB.
+func infoOf(f *pdb.File) object.Info {
+	info := object.Info{Kind: "pdb", Type: "dbg", Module: pdbModule(f)}
+	if f.HasPublics() {
 		info.Features |= object.HasSymbols
 	}
-	if f.pdb.HasCode() {
+	if f.HasCode() {
 		info.Features |= object.HasDebug
 	}
-	if f.hasFrames() {
+	if hasFrames(f) {
 		info.Features |= object.HasUnwind
 	}
-	if s := f.pdb.SourceServerBrief(); s != nil {
+	if s := f.SourceServerBrief(); s != nil {
 		info.SourceServer = serverName(s.VersionControl())
 		if s.OnWeb() {
 			info.Features |= object.HasSources
 		}
 	}
-	if object.HasLinks(f.sourceLink()) {
+	if f.Named("sourcelink").Size() > largeLink || object.HasLinks(sourceLink(f, largeLink)) {
 		info.Features |= object.HasSources
 	}
 	return info
 }
 
-func (f *pdbFile) isX86() bool { return ident.MachineArch(f.pdb.Machine) == ident.ArchX86 }
+func isX86(f *pdb.File) bool { return ident.MachineArch(f.Machine) == ident.ArchX86 }
 
 // hasFrames reports whether unwind information is read: it is of 32-bit x86 only.
-func (f *pdbFile) hasFrames() bool { return f.isX86() && f.pdb.HasFrames() }
+func hasFrames(f *pdb.File) bool { return isX86(f) && f.HasFrames() }
 
 // CFI yields the unwind information.
 func (f *pdbFile) CFI(yield func(*sym.Unwind) error) error {
-	if !f.hasFrames() {
+	if !hasFrames(f.pdb) {
 		return nil
 	}
 	return f.pdb.Frames(yield)
 }
 
 func (f *pdbFile) indexFrames() (x [2]object.Pieces) {
-	if !f.hasFrames() {
+	if !hasFrames(f.pdb) {
 		return x
 	}
 	var lists [2][]object.Piece
@@ -132,7 +144,7 @@ func (f *pdbFile) SymbolName(_ uint8, off uint32) []byte {
 	if f.in.Written {
 		return f.pdb.PublicName(off)
 	}
-	return units.PlainC(f.pdb.PublicName(off), f.isX86(), false)
+	return units.PlainC(f.pdb.PublicName(off), isX86(f.pdb), false)
 }
 
 // EachSymbol calls yield with all public symbols.
@@ -177,7 +189,7 @@ func pdbModule(f *pdb.File) ident.Module {
 
 // Identify returns the identifiers of a file.
 func Identify(src bin.Source) ([]ident.Module, error) {
-	f, err := pdb.Open(src)
+	f, err := pdb.OpenHeaders(src)
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +210,17 @@ func (f *pdbFile) readOrigins(l *object.Origins) {
 			return o
 		}
 	}
-	l.Read(f.sourceLink())
+	l.Read(sourceLink(f.pdb, maxLink))
 }
 
-// sourceLink is the text of the source link of a PDB, if it has one.
-func (f *pdbFile) sourceLink() []byte {
-	const most = 16 << 20
-	link := f.pdb.Named("sourcelink")
-	text, _ := link.Bytes(0, int(min(link.Size(), most)), nil) // without it the links are missing
+const (
+	maxLink   = 16 << 20 // bytes of the source link of a PDB
+	largeLink = 1 << 20  // one of more bytes has links
+)
+
+// sourceLink returns at most n bytes of the source link of a PDB, if it has one.
+func sourceLink(f *pdb.File, n int64) []byte {
+	link := f.Named("sourcelink")
+	text, _ := link.Bytes(0, int(min(link.Size(), n)), nil) // without it the links are missing
 	return text
 }

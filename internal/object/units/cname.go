@@ -4,19 +4,31 @@ import "bytes"
 
 // PlainC takes the decoration of C on Windows from a name that the linker sees, in
 // place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where each other
-// name has an underscore; not before exported ones. MinGW
-// exports f@8 too.
+// name has an underscore; not before exported ones.
 func PlainC(name []byte, x86, exported bool) []byte {
 	switch rest, at := WithoutSize(name); {
 	case at == 2:
 		return rest
 	case at == 1 && x86 && (rest[0] == '_' || rest[0] == '@'):
 		return rest[1:]
-	case at == 1 && x86 && exported:
-		return rest
 	}
 	if x86 && !exported && len(name) > 1 && name[0] == '_' {
 		return name[1:]
+	}
+	return name
+}
+
+// PlainBare takes the decoration of C from an exported name of 32-bit x86 that a
+// linker for MinGW has removed the underscore from: f@8, @f@8. It exports f@@8
+// as well as _f@@8 as f@@8; gnu tells that GNU's linker did, which fails for f@@8.
+func PlainBare(name []byte, gnu bool) []byte {
+	switch rest, at := WithoutSize(name); {
+	case at == 1 && rest[0] == '@':
+		return rest[1:]
+	case at == 2 && gnu:
+		return append([]byte{'_'}, rest...)
+	case at > 0:
+		return rest
 	}
 	return name
 }
@@ -25,15 +37,15 @@ func PlainC(name []byte, x86, exported bool) []byte {
 // of at signs before it, 0 if the name has no size.
 func WithoutSize(name []byte) (rest []byte, at int) {
 	const maxDigits = 6
-	if len(name) < 2 || name[0] == '?' {
+	if len(name) < 3 || name[0] == '?' {
 		return name, 0
 	}
 	end := len(name)
-	for end > max(2, len(name)-maxDigits) && name[end-1]-'0' < 10 {
+	for end > max(1, len(name)-maxDigits) && name[end-1]-'0' < 10 {
 		end--
 	}
 	switch {
-	case end <= 2 || end == len(name) || name[end-1] != '@':
+	case end < 2 || end == 2 && (name[0] == '@' || name[0] == '_') || end == len(name) || name[end-1] != '@':
 		return name, 0
 	case name[end-2] == '@':
 		return name[:end-2], 2

@@ -32,15 +32,15 @@ type function struct {
 // and the address in the file, until yield returns true.
 func (g *Image) eachUnit(addr uint64, yield func(u *DWARF, unit int, place uint64) bool) {
 	units, ok := g.main.(*DWARF)
-	if !ok || g.Lifted {
+	if !ok {
 		return
 	}
 	g.details.mu.Lock()
 	defer g.details.mu.Unlock()
 	isDone := false
-	for part, base := range g.Bases {
-		place := addr + base
-		if g.Parts != nil && (place < g.Parts[part].Start || place >= g.Parts[part].End) {
+	for part := g.first; part < g.end; part++ {
+		place := addr + g.Bases[part]
+		if !g.isIn(part, addr, place) {
 			continue
 		}
 		g.unitsAt(place, func(u int) {

@@ -17,8 +17,8 @@ type direct struct {
 // Lookup answers an address from the units that have code there. Nothing is
 // known where the file cannot be read any more.
 func (g *Image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
-	for part, base := range g.Bases {
-		if frames := g.lookupPart(dst, addr, addr+base, uint16(part)); len(frames) > len(dst) {
+	for part := g.first; part < g.end; part++ {
+		if frames := g.lookupPart(dst, addr, addr+g.Bases[part], uint16(part)); len(frames) > len(dst) {
 			return frames
 		}
 	}
@@ -27,11 +27,8 @@ func (g *Image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 
 // lookupPart answers an address from one part of the image.
 func (g *Image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
-	if g.Parts != nil && (place < g.Parts[part].Start || place >= g.Parts[part].End) {
+	if !g.isIn(int(part), addr, place) {
 		return dst
-	}
-	if place < addr != g.Lifted {
-		return dst // beyond one of the ends of all addresses
 	}
 	var found direct
 	g.unitsAt(place, func(u int) { g.look(&found, u, addr, part*layersOfPart+layerFunc, false) })

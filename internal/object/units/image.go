@@ -52,6 +52,8 @@ type Image struct {
 	number int // of an image that another one was linked from: which one, from 1 on
 	hidden Renamer
 
+	first, end int // parts that Lookup answers from
+
 	once  struct{ symbols, cover, nearest sync.Once }
 	scans atomic.Int32
 	syms  *symbols
@@ -65,7 +67,16 @@ type Image struct {
 
 // New returns an image without units.
 func New(in object.Input, l Layout, b Binary, t Traits) *Image {
-	return &Image{in: in, Layout: l, binary: b, traits: t}
+	return &Image{in: in, Layout: l, binary: b, traits: t, end: len(l.Bases)}
+}
+
+// Restrict lets Lookup and Line answer only from the part that an address of the file
+// is in, if any: the parts of a relocatable file have the same addresses.
+func (g *Image) Restrict(addr uint64) {
+	_, part, ok := g.Place(addr)
+	if g.first, g.end = int(part), int(part)+1; !ok {
+		g.end = g.first
+	}
 }
 
 // SetUnits sets the source of units of the file.

@@ -30,6 +30,14 @@ func (l *Layout) Place(addr uint64) (base uint64, part uint16, ok bool) {
 	return l.Bases[i], uint16(i), true
 }
 
+// isIn reports whether a part contains the address of the file that is place there.
+func (l *Layout) isIn(part int, addr, place uint64) bool {
+	if l.Parts != nil && (place < l.Parts[part].Start || place >= l.Parts[part].End) {
+		return false
+	}
+	return place < addr == l.Lifted // else it is beyond one of the ends of all addresses
+}
+
 // together reports whether two addresses of the file are in one part of the image: a
 // symbol may start before that does, or be said to be longer.
 func (l *Layout) together(a, b uint64) bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"symbolon/internal/object"
 	"symbolon/internal/sym"
 )
 
@@ -163,6 +164,42 @@ func (l *symbols) named(addr uint64, at *int) []Symbol {
 		n++
 	}
 	return l.all[i:n]
+}
+
+// Named returns the places of the symbols with a name.
+func (g *Image) Named(name string) []object.Place { return g.NamedIn(name, g.binary.SymbolName) }
+
+// NamedIn returns the places of the symbols that have a name according to nameOf.
+func (g *Image) NamedIn(name string, nameOf func(table uint8, off uint32) []byte) (found []object.Place) {
+	l, last := g.symbols(), uint64(0)
+	for i := range l.all {
+		s := &l.all[i]
+		if string(nameOf(s.Table, s.Name)) != name || len(found) > 0 && s.Addr == last {
+			continue // several tables may have the same symbol
+		}
+		base, _, ok := g.Place(s.Addr)
+		if !ok {
+			continue
+		}
+		last = s.Addr
+		_, until := l.at(s.Addr)
+		found = append(found, object.Place{Addr: s.Addr - base, Size: until - s.Addr})
+	}
+	return found
+}
+
+// Label returns the name of the symbol at an address.
+func (g *Image) Label(addr uint64) string { return g.LabelIn(addr, g.binary.SymbolName) }
+
+// LabelIn returns the name of the symbol at an address according to nameOf.
+func (g *Image) LabelIn(addr uint64, nameOf func(table uint8, off uint32) []byte) string {
+	for part := g.first; part < g.end; part++ {
+		place := addr + g.Bases[part]
+		if s := g.symbolAt(place); s != nil && g.together(s.Addr, place) {
+			return string(nameOf(s.Table, s.Name))
+		}
+	}
+	return ""
 }
 
 // Binary has the symbols of a file.

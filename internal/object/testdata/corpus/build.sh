@@ -5,9 +5,9 @@
 #   ./build.sh [REF]    # here; then ./want.py REF writes what is expected
 #
 # Made with gcc 12.2, clang, lld, llvm-dwp, llvm-lipo and dsymutil 14.0.6,
-# binutils 2.40 (also for powerpc64-linux-gnu, s390x-linux-gnu and, with gcc,
-# x86_64-w64-mingw32), dwz 0.15 and elfutils 0.188. Files whose name ends in .xz are stored packed: the test opens
-# them as they are.
+# binutils 2.40 (also for powerpc64-linux-gnu, s390x-linux-gnu, i686-w64-mingw32
+# and, with gcc, x86_64-w64-mingw32), dwz 0.15 and elfutils 0.188. Files whose name
+# ends in .xz are stored packed: the test opens them as they are.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
@@ -216,6 +216,14 @@ for arch in x86_64 i686 armv7; do
 	clang --target=$arch-w64-mingw32 $MAP $FREE -w -gdwarf-4 -O1 -c src/call.c -o "$here/call-$arch.o"
 	clang --target=$arch-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE -w -gcodeview -g -O1 -c src/call.c -o "$here/call-$arch.obj"
 done
+# The same as exports: of each linker a library without anything else.
+clang --target=i686-w64-mingw32 $FREE -w -O1 -DVECTOR= -c src/call.c -o call-mingw.o
+i686-w64-mingw32-ld -shared -s -e 0 --export-all-symbols --no-insert-timestamp call-mingw.o -o "$here/call-gnu.dll"
+ld.lld -m i386pe -shared -s -e _all --export-all-symbols --no-insert-timestamp call-mingw.o -o "$here/call-lld.dll"
+clang --target=i686-pc-windows-msvc -ffile-compilation-dir='c:\corpus' $FREE -w -gcodeview -g -O1 '-DEXPORT=__declspec(dllexport)' \
+	-c src/call.c -o call-msvc.obj
+lld-link /dll /noentry /debug /brepro /pdbaltpath:%_PDB% '/pdbsourcepath:c:\corpus' /out:call-msvc.dll /pdb:call-msvc.pdb call-msvc.obj
+cp call-msvc.dll call-msvc.pdb "$here"
 # Objects of CodeView are expected to answer as the PDB that was linked from them.
 mv win-x86_64-kiln.obj win-i686-kiln.obj win-aarch64-unload.obj "$here"
 
