@@ -93,6 +93,8 @@ def main():
         sys.exit(__doc__)
     root = os.path.abspath(args[0])
     paths = [os.path.join(root, "llvm", "test", t) for t in args[1:]] or tests(root)
+    if not paths:
+        sys.exit("%s: no test below llvm/test names llvm-symbolizer or llvm-addr2line: is it a checkout of LLVM?" % root)
     bindir = subprocess.run([llvm_config(), "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
     with tempfile.TemporaryDirectory() as tmp:
         out = keep or tmp

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/console"
 	"symbolon/internal/demangle"
+	"symbolon/internal/format/elf"
 	"symbolon/internal/sym"
 )
 
@@ -71,6 +73,7 @@ type gnuTool struct {
 	out  *bufio.Writer
 	file *program
 	base uint64 // added to addresses
+	size uint64 // of the section that has all addresses
 }
 
 // gnuTargets lists the formats that -b accepts.
@@ -109,12 +112,15 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 		}
 		return "", true
 	}
-	if s := t.file.symbols(); s != nil {
-		if t.base, ok = s.section(t.section); ok {
-			return "", true
-		}
+	place, ok := t.file.binary().Select(t.section)
+	if !ok {
+		return name + ": cannot find section " + t.section, false
 	}
-	return name + ": cannot find section " + t.section, false
+	if s := t.file.symbols(); s != nil {
+		s.all = slices.DeleteFunc(s.all, func(x elf.Symbol) bool { return x.Section < 1 || s.elf.Sections[x.Section].Name != t.section })
+	}
+	t.base, t.size = t.file.obj.Info().LoadAddress+place.Addr, place.Size
+	return "", true
 }
 
 // answer writes the frames of an address.
@@ -129,7 +135,7 @@ func (t *gnuTool) answer(text string) {
 		t.put("0x", strings.Repeat("0", max(0, digits-len(hex))), hex, t.either(": ", "\n"))
 	}
 	frames := t.file.lookup(addr + t.base)
-	if len(frames) == 0 {
+	if len(frames) == 0 || t.section != "" && addr >= t.size {
 		if t.functions {
 			t.put("??", t.either(" ", "\n"))
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // addr2lineFlags lists the options. Some are accepted without an effect.
-var addr2lineFlags = optionSet{
-	short: "ab:Ce:fhHij:prRsvV",
+var addr2lineFlags = OptionSet{
+	Short: "ab:Ce:fhHij:prRsvV",
 	long: []longOption{
 		{"addresses", 'a', false, false}, {"target", 'b', true, false}, {"demangle", 'C', false, true},
 		{"exe", 'e', true, false}, {"functions", 'f', false, false}, {"help", 'h', false, false},
@@ -47,7 +47,7 @@ const gnuStyles = " none auto gnu-v3 java gnat dlang rust "
 func addr2line(ctx context.Context, e *Env, args []string) int {
 	o := gnuOptions{program: args[0], path: "a.out"}
 	o.open.Stdin = e.Stdin
-	rest, err := addr2lineFlags.parse(expand(args[1:], maxNesting), func(key byte, value string) error {
+	rest, err := addr2lineFlags.Parse(expand(args[1:], maxNesting), func(key byte, value string) error {
 		switch key {
 		case 'h', 'H':
 			console.Printf(e.Stdout, "%s", addr2lineUsage)

@@ -3,27 +3,24 @@ package standin_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"symbolon/internal/proctest"
 )
 
 // compile returns an object that clang makes of a source for a target.
 func compile(t *testing.T, name, source, target string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("clang is not installed")
-	}
 	dir := t.TempDir()
 	from, object := filepath.Join(dir, name), filepath.Join(dir, "object.o")
 	if err := os.WriteFile(from, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"--target=" + target, "-c", from, "-o", object}, flags...)
-	if out, err := exec.Command("clang", args...).CombinedOutput(); err != nil {
-		t.Fatalf("compile for %s: %v\n%s", target, err, out)
-	}
+	proctest.Run(t, dir, "clang", args...)
 	return object
 }
 
@@ -70,6 +67,93 @@ d: .byte 0
 	for _, query := range []string{"0x0", "DATA 0x0"} {
 		if got, _, _ := strings.Cut(output(t, "llvm-symbolizer", "-e", object, query), "\n"); got != "f" {
 			t.Errorf("%s: got %s, want f", query, got)
+		}
+	}
+}
+
+func TestSymbolsOfCodeAreFoundByName(t *testing.T) {
+	const source = "static int jar(int n) {\n  return n + 1;\n}\nint lid(int n) {\n  return jar(n);\n}\n"
+	for target, mark := range map[string]string{
+		"x86_64-linux-gnu": "", "x86_64-w64-mingw32": "", "i686-w64-mingw32": "_", "x86_64-apple-macosx11": "",
+	} {
+		object := compile(t, "pot.c", source, target, "-g")
+		for query, want := range map[string]string{
+			"jar": "pot.c:1:", "lid": "pot.c:4:", "lid+0xd": "pot.c:5:", "lid+0x4000": "pot.c:4:", "pot": "??:0:",
+		} {
+			got := output(t, "llvm-symbolizer", "-s", "-e", object, mark+query)
+			if _, line, _ := strings.Cut(got, "\n"); !strings.HasPrefix(line, want) {
+				t.Errorf("%s: %s: got\n%swant %s", target, query, got, want)
+			}
+		}
+	}
+}
+
+// Sections of an object all begin at 0: with the name of one only that answers.
+func TestASectionOfAnObjectIsSelectedByItsName(t *testing.T) {
+	const source = "int jar(int n) {\n  return n + 1;\n}\nint lid(int n) {\n  return n - 1;\n}\nint pot = 1;\n"
+	for target, sections := range map[string]string{
+		"x86_64-linux-gnu": ".text.jar .text.lid .data", "x86_64-w64-mingw32": ".text$jar .text$lid .data", "x86_64-apple-macosx11": ".text .text __DATA.__data",
+	} {
+		object := compile(t, "pot.c", source, target, "-g", "-ffunction-sections")
+		for i, section := range strings.Fields(sections) {
+			want := [...]string{"jar pot.c:1", "lid pot.c:4", "?? ??:0"}[i]
+			if section == ".text" {
+				want = "jar pot.c:1"
+			}
+			got := strings.Join(strings.Fields(output(t, "addr2line", "-s", "-f", "-j", section, "-e", object, "0x1")), " ")
+			if got != want {
+				t.Errorf("%s: %s: got %s, want %s", target, section, got, want)
+			}
+		}
+	}
+}
+
+func TestNamesOfCAreDecoratedOnRequest(t *testing.T) {
+	const source = "int __attribute__((stdcall)) jar(int n) { return n + 1; }\n"
+	for target, want := range map[string]string{"i686-w64-mingw32": "_jar@4", "i686-pc-windows-msvc": "_jar@4", "x86_64-w64-mingw32": "jar"} {
+		object := compile(t, "jar.c", source, target, "-gdwarf-4")
+		for flag, want := range map[string]string{"--demangle": "jar", "--no-demangle": want} {
+			if got, _, _ := strings.Cut(output(t, "llvm-symbolizer", flag, "-e", object, "0x4"), "\n"); got != want {
+				t.Errorf("%s: %s: got %s, want %s", target, flag, got, want)
+			}
+		}
+	}
+}
+
+// Those of a DLL are only part of them.
+func TestPublicSymbolsOfAPDBAreUsedInsteadOfExports(t *testing.T) {
+	const source = "__declspec(dllexport) int jar(int n) { return n + 1; }\nint lid(int n) { return n - 1; }\n"
+	object := compile(t, "jar.c", source, "x86_64-pc-windows-msvc", "-O1")
+	dll := filepath.Join(filepath.Dir(object), "jar.dll")
+	proctest.Run(t, filepath.Dir(object), "lld-link", "/dll", "/noentry", "/debug", "/out:"+dll, object)
+	got := strings.Fields(output(t, "llvm-symbolizer", "--relative-address", "-e", dll, "0x1000", "0x1010"))
+	if strings.Join(got, " ") != "jar ??:0:0 lid ??:0:0" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestMarkupOfASanitizerIsNamed(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the program is for Linux on x86-64")
+	}
+	const source = "#include <stdlib.h>\nint lid(volatile char *p) {\n  return p[1];\n}\nint main(void) {\n  char *p = malloc(4);\n  free(p);\n  return lid(p);\n}\n"
+	object := compile(t, "jar.c", source, "x86_64-linux-gnu", "-g", "-fsanitize=address")
+	dir := filepath.Dir(object)
+	folder := filepath.Join(dir, ".build-id", "ab")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "cdef.debug")
+	proctest.Run(t, dir, "clang", "-fsanitize=address", "-Wl,--build-id=0xabcdef", "-o", program, object)
+	t.Setenv("ASAN_OPTIONS", "enable_symbolizer_markup=1:symbolize=0:exitcode=0:log_path=stdout")
+	log := proctest.Run(t, dir, program)
+	if !strings.Contains(log, "{{{bt:") {
+		t.Skip("the sanitizers of clang do not have enable_symbolizer_markup")
+	}
+	got, _ := markupOf(t, log, "--debug-file-directory="+dir)
+	for _, want := range []string{" lid " + filepath.Join(dir, "jar.c") + ":3:", " main " + filepath.Join(dir, "jar.c") + ":8:"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no line with%s in\n%s", want, got)
 		}
 	}
 }

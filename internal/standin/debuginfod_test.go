@@ -18,8 +18,14 @@ const corpusID = "caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d"
 // runWith runs a tool in an environment.
 func runWith(t *testing.T, environ map[string]string, args ...string) (out, stderr string, status int) {
 	t.Helper()
+	return runOn(t, environ, "", args...)
+}
+
+// runOn runs a tool with standard input in an environment.
+func runOn(t *testing.T, environ map[string]string, in string, args ...string) (out, stderr string, status int) {
+	t.Helper()
 	var o, e bytes.Buffer
-	env := &standin.Env{Getenv: func(name string) string { return environ[name] }, Stdin: strings.NewReader(""), Stdout: &o, Stderr: &e}
+	env := &standin.Env{Getenv: func(name string) string { return environ[name] }, Stdin: strings.NewReader(in), Stdout: &o, Stderr: &e}
 	status = standin.For(args[0])(t.Context(), env, args)
 	return o.String(), e.String(), status
 }
@@ -58,6 +64,19 @@ func TestDebugFilesComeFromDebuginfod(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, ".build-id", corpusID[:2], corpusID[2:]+".debug")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestFilesOfMarkupComeFromDebuginfod(t *testing.T) {
+	requests := 0
+	environ := map[string]string{"DEBUGINFOD_URLS": debuginfodServer(t, "debuglink.debug", &requests), "DEBUGINFOD_CACHE_PATH": t.TempDir()}
+	log := "{{{module:0:x:elf:" + corpusID + "}}}\n{{{mmap:0x1000:0x1000:load:0:rx:0x401000}}}\n{{{bt:0:0x1001}}}\n"
+	out, stderr, status := runOn(t, environ, log, "llvm-symbolizer", "--filter-markup")
+	if !strings.Contains(out, "    #0    0x0000000000001000 crack /corpus/src/tile.c:6:") || stderr != "" || status != 0 {
+		t.Errorf("got %d, %s%s", status, out, stderr)
+	}
+	if _, stderr, _ := runOn(t, environ, log, "llvm-symbolizer", "--filter-markup", "--llvm=14"); stderr != "error: unknown argument '--filter-markup'\n" {
+		t.Errorf("--llvm=14: got %s", stderr)
 	}
 }
 

@@ -110,16 +110,6 @@ func (s *elfSymbols) sourceOf(x *elf.Symbol) string {
 	return ""
 }
 
-// section returns the address of a section.
-func (s *elfSymbols) section(name string) (addr uint64, ok bool) {
-	for i := range s.elf.Sections {
-		if sec := &s.elf.Sections[i]; sec.Name == name && i > 0 {
-			return sec.Addr, true
-		}
-	}
-	return 0, false
-}
-
 // at returns the symbols at the greatest address that is not above addr.
 func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 	end, _ := slices.BinarySearchFunc(all, addr, func(x elf.Symbol, addr uint64) int {

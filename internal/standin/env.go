@@ -7,6 +7,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
+	HasColors      bool   // Stdout is a terminal with colors
 	Version        string // of this program
 }
 

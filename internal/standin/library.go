@@ -37,10 +37,29 @@ type program struct {
 	buf        []byte
 }
 
+// binary returns the object of the named file.
+func (p *program) binary() *object.Object {
+	if b := p.file.Binary(); b != nil {
+		return b
+	}
+	return p.obj
+}
+
+// base returns the difference between an address as LLVM counts and as the object
+// does. In WebAssembly LLVM counts from the code, unless a linked file has no debug
+// information: then, like the object and browsers, from the start of the file.
+func (p *program) base() uint64 {
+	info := p.obj.Info()
+	if info.Type == "rel" || info.Features&object.HasDebug != 0 {
+		return info.LoadAddress - info.CodeOffset
+	}
+	return info.LoadAddress
+}
+
 // relative returns an address as the object counts it, from its base on.
 func (p *program) relative(addr uint64) (uint64, bool) {
-	base := p.obj.Info().LoadAddress
-	return addr - base, addr >= base
+	base := p.base()
+	return addr - base, addr >= base || p.obj.Info().CodeOffset > 0
 }
 
 // open returns a file, and opens it unless it is open.
@@ -124,6 +143,12 @@ func (p *program) function(t sym.Text) string {
 		return withoutParameters(name)
 	}
 	return lastPart(name)
+}
+
+// isDecorated reports whether the names of its symbols have the decoration of C.
+func (p *program) isDecorated() bool {
+	info := p.obj.Info()
+	return info.Module.Arch == ident.ArchX86 && (info.Kind == "pe" || info.Kind == "coff")
 }
 
 // digits returns the number of hexadecimal digits of an address.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"strings"
 
 	"symbolon/internal/console"
 	"symbolon/internal/object"
@@ -20,6 +21,9 @@ func (o llvmOptions) run(ctx context.Context, e *Env) int {
 	t.full.opt.Short = false
 	defer t.lib.close()
 	defer t.full.close()
+	if o.markup {
+		return t.filterMarkup(ctx)
+	}
 	if o.file != "" && !o.is14 {
 		q := llvmQuery{file: o.file}
 		if _, message := t.open(&q); message != "" {
@@ -36,7 +40,7 @@ func (o llvmOptions) run(ctx context.Context, e *Env) int {
 	switch {
 	case len(o.queries) == 0:
 		err = console.EachLine(ctx, e.Stdin, func(line string) error {
-			t.line(line)
+			t.line(strings.ReplaceAll(line, "\r", ""))
 			t.putJSONLines()
 			return t.out.Flush()
 		})
@@ -105,15 +109,12 @@ func (t *llvmTool) fail(q *llvmQuery, message string) {
 // symbol answers a query with a symbol: its places, of which there may be several.
 func (t *llvmTool) symbol(q *llvmQuery, p *program) {
 	var all []llvmFrame
-	if s := p.symbols(); s != nil {
-		for _, x := range s.named(q.symbol, !t.tagged) {
-			addr := x.Addr
-			if q.addr < x.Size {
-				addr += q.addr
-			}
-			if f := t.outer(p, addr); f.file != "" {
-				all = append(all, f)
-			}
+	for _, x := range t.named(p, q.symbol) {
+		if q.addr < x.Size {
+			x.Addr += q.addr
+		}
+		if f := t.outer(p, x.Addr); f.file != "" {
+			all = append(all, f)
 		}
 	}
 	switch {

@@ -1,12 +1,15 @@
 package standin_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/fixture"
+	"symbolon/internal/format/wasm"
 	"symbolon/internal/standin"
 )
 
@@ -102,10 +105,45 @@ func TestFunctionsOfPDBsHaveTheirPublicNames(t *testing.T) {
 	}
 }
 
+func TestFunctionsOfPDBsHaveNoStart(t *testing.T) {
+	for _, flag := range []string{"--inlines", "--no-inlines"} {
+		got := output(t, "llvm-symbolizer", "--output-style=JSON", flag, "-e", "../object/testdata/corpus/win-x86_64.exe", "0x140001000")
+		if strings.Count(got, `"StartAddress":""`) != strings.Count(got, "StartAddress") || !strings.Contains(got, "kiln.cc") {
+			t.Errorf("%s: got %s", flag, got)
+		}
+	}
+}
+
 func TestWithoutInlinesAPDBAnswersForTheCalledFunction(t *testing.T) {
 	name := filepath.Join("..", "object", "testdata", "corpus", "win-x86_64.pdb")
 	got := output(t, "llvm-symbolizer", "--functions=short", "--no-inlines", "-e", name, "0x101c")
 	if want := "kiln::load\nc:\\corpus\\src\\kiln.cc:28:"; !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// emsymbolizer has addresses of browsers, which are offsets in the file, and subtracts
+// that of the code with --adjust-vma.
+func TestAddressesInWebAssemblyCountFromTheCode(t *testing.T) {
+	const name = "../object/testdata/corpus/wasm32.wasm"
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := wasm.Open(bin.Bytes(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const addr = 0x9b
+	for _, args := range [][]string{
+		{fmt.Sprintf("%#x", addr-module.CodeOffset())},
+		{fmt.Sprintf("--adjust-vma=%#x", module.CodeOffset()), fmt.Sprintf("%#x", addr)},
+	} {
+		got := output(t, append([]string{"llvm-symbolizer", "--verbose", "-e", name}, args...)...)
+		for _, want := range []string{"warm\n  Filename: /corpus/src/tile.h\n", "Function start line: 6\n", "  Line: 8\n"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q: %q is missing in\n%s", args, want, got)
+			}
+		}
 	}
 }

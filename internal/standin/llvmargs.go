@@ -32,9 +32,12 @@ USAGE: %[1]s [options] addresses...
   --debug-file-directory=DIR, --fallback-debug-path=DIR
   --build-id=ID                     the file with this build id, found in the folders
                                     of debug files or by debuginfod
+  --cache-size=N                    no effect
   --debuginfod, --no-debuginfod     ask the servers of DEBUGINFOD_URLS (default)
   --dsym-hint=DIR                   a .dSYM folder with the debug file
   --dwp=FILE                        the package of split debug information
+  --filter-markup                   copy a log, with names for its symbolizer markup
+  --color[=always|auto|never]       colors of --filter-markup (default auto)
   --llvm=14|19                      print what this version of LLVM prints (default 19)
   --help, -h, --version, -v
 
@@ -124,10 +127,13 @@ func (p *llvmParser) options(args []string) (done bool, bad string) {
 
 // llvmValues lists the options with a value.
 const llvmValues = " --obj --exe --functions --output-style --adjust-vma --print-source-context-lines --default-arch " +
-	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm --build-id "
+	"--debug-file-directory --dsym-hint --dwp --fallback-debug-path --inlining --use-symbol-table --llvm --build-id --cache-size --color "
+
+// llvmOptional lists those whose value may be missing.
+const llvmOptional = " --functions --inlining --color --use-symbol-table "
 
 // llvmNewer lists the options that LLVM 14 does not have.
-const llvmNewer = " --build-id --debuginfod --no-debuginfod "
+const llvmNewer = " --build-id --cache-size --color --debuginfod --no-debuginfod --filter-markup "
 
 // long reads an option with a name.
 func (p *llvmParser) long(a string, args []string) (rest []string, bad string) {
@@ -141,7 +147,7 @@ func (p *llvmParser) long(a string, args []string) (rest []string, bad string) {
 		}
 		return args, p.value(name, value)
 	}
-	if name == "--functions" || name == "--inlining" || name == "--use-symbol-table" || !strings.Contains(llvmValues, " "+name+" ") {
+	if strings.Contains(llvmOptional, " "+name+" ") || !strings.Contains(llvmValues, " "+name+" ") {
 		return args, p.flag(name)
 	}
 	if len(args) == 0 {
@@ -206,6 +212,10 @@ func (p *llvmParser) flag(name string) (bad string) {
 	case "--no-debuginfod":
 		p.noDebuginfod = true
 	case "--dia":
+	case "--color":
+		p.color = "always"
+	case "--filter-markup":
+		p.markup = true
 	case "--untag-addresses":
 		p.tagged = false
 	case "--no-untag-addresses":
@@ -265,6 +275,10 @@ func (p *llvmParser) value(name, value string) (bad string) {
 		}
 	case "--adjust-vma":
 		return number(&p.adjust)
+	case "--color":
+		p.color = value
+	case "--cache-size": // the memory of open files; library bounds their number
+		return number(new(uint64))
 	case "--print-source-context-lines":
 		return number(&p.context)
 	case "--default-arch":

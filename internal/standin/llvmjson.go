@@ -50,11 +50,15 @@ func (t *llvmTool) jsonFrames(q *llvmQuery, frames []llvmFrame) {
 	list := []llvmSymbol{}
 	for i := range frames {
 		p := &frames[i]
-		list = append(list, llvmSymbol{
+		s := llvmSymbol{
 			Column: p.column, FileName: p.file, FunctionName: p.name, Line: p.line,
-			Source: t.source(p), StartAddress: p.start, Discriminator: p.discriminator,
+			StartAddress: p.start, Discriminator: p.discriminator,
 			StartFileName: p.startFile, StartLine: p.startLine,
-		})
+		}
+		if q.symbol == "" {
+			s.Source = t.source(p)
+		}
+		list = append(list, s)
 	}
 	if q.symbol != "" {
 		t.addJSON(llvmJSON{Loc: &list, ModuleName: &q.file, SymName: q.symbol})

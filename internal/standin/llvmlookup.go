@@ -2,6 +2,7 @@ package standin
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
-	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
@@ -108,13 +108,13 @@ func (t *llvmTool) code(p *program, addr uint64) []llvmFrame {
 
 // all returns the frames of an address as linked, innermost first.
 func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
-	base := p.obj.Info().LoadAddress
+	base, kind := p.base(), p.obj.Info().Kind
 	found := p.lookup(addr)
 	frames := make([]llvmFrame, 0, max(1, len(found)))
 	for _, f := range found {
 		x := llvmFrame{name: t.name(p, p.function(f.Func)), line: f.Line, column: f.Column}
 		t.setFile(p, &x, f.File)
-		if !f.Inlined {
+		if !f.Inlined && kind != "pdb" { // LLVM has no start from a PDB
 			x.start = hex(f.Entry + base)
 		}
 		frames = append(frames, x)
@@ -178,7 +178,7 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	for i, s := range starts {
 		frames[i].startFile, frames[i].startLine = t.path(p, s.File), s.Line
 		if s.HasAddr {
-			frames[i].start = hex(s.Addr + p.obj.Info().LoadAddress)
+			frames[i].start = hex(s.Addr + p.base())
 		}
 		if i+1 < len(frames) {
 			frames[i+1].discriminator = s.Discriminator
@@ -190,6 +190,10 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 func (t *llvmTool) applySymbol(p *program, addr uint64, f *llvmFrame) {
 	s := p.symbols()
 	switch {
+	case s == nil && t.functions == "linkage" && !t.demangle && !t.noSymbols && p.isDecorated():
+		if at, ok := p.relative(addr); ok {
+			f.name = cmp.Or(p.obj.Label(at), f.name)
+		}
 	case s == nil || t.functions == "none":
 	case t.functions == "short" || t.noSymbols:
 		if f.file == "" && f.line == 0 {
@@ -262,11 +266,20 @@ func (t *llvmTool) readable(p *program, name string) string {
 	return llvmSpelling(text)
 }
 
-// named returns the symbols with a name.
-func (s *elfSymbols) named(name string, untag bool) (found []elf.Symbol) {
-	for _, x := range s.llvm(untag) {
+// named returns the places of the symbols with a name, as linked. Only in ELF may
+// they be data.
+func (t *llvmTool) named(p *program, name string) (found []object.Place) {
+	s := p.symbols()
+	if s == nil {
+		found = p.binary().Named(name)
+		for i := range found {
+			found[i].Addr += p.obj.Info().LoadAddress
+		}
+		return found
+	}
+	for _, x := range s.llvm(!t.tagged) {
 		if string(s.elf.SymbolName(x.Table, x.NameOff)) == name {
-			found = append(found, x)
+			found = append(found, object.Place{Addr: x.Addr, Size: x.Size})
 		}
 	}
 	return found

@@ -39,6 +39,9 @@ type llvmOptions struct {
 	adjust  uint64 // subtracted from addresses
 	context uint64 // lines of source
 
+	markup bool   // standard input is a log with symbolizer markup
+	color  string // always, never or auto, as which others count
+
 	queries []string // empty: lines of standard input
 }
 

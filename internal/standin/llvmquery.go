@@ -39,7 +39,10 @@ func (o *llvmOptions) parse(line string) (q llvmQuery, err error) {
 	if line, err = o.parseFile(&q, line); err != nil {
 		return q, err
 	}
-	word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+	if !o.is14 {
+		line = strings.Trim(line, llvmSpace)
+	}
+	word, _ := cutWord(line)
 	if word == "" {
 		return q, errors.New("no module offset has been specified")
 	}
@@ -76,7 +79,7 @@ func (o *llvmOptions) parseFile(q *llvmQuery, line string) (rest string, err err
 	q.file, q.buildID = o.file, o.buildID
 	prefix := ""
 	for !o.is14 {
-		line = strings.TrimLeft(line, " ")
+		line = strings.TrimLeft(line, llvmSpace)
 		word := "FILE:"
 		after, ok := strings.CutPrefix(line, word)
 		if !ok {
@@ -91,7 +94,9 @@ func (o *llvmOptions) parseFile(q *llvmQuery, line string) (rest string, err err
 		}
 		prefix, line = word, after
 	}
-	line = strings.TrimLeft(line, " ")
+	if !o.is14 {
+		line = strings.TrimLeft(line, llvmSpace)
+	}
 	isGiven := o.file != "" || len(o.buildID) > 0
 	switch {
 	case prefix == "" && isGiven:
@@ -132,7 +137,7 @@ func parseBuildID(s string) ([]byte, error) {
 
 // cutFile splits a line after the name of a file, which may be in quotes.
 func cutFile(line string) (name, rest string, ok bool) {
-	line = strings.TrimLeft(line, " ")
+	line = strings.TrimLeft(line, llvmDelimiters)
 	if line != "" && (line[0] == '"' || line[0] == '\'') {
 		name, rest, ok = strings.Cut(line[1:], line[:1])
 		if !ok {
@@ -140,6 +145,21 @@ func cutFile(line string) (name, rest string, ok bool) {
 		}
 		return name, rest, true
 	}
-	name, rest, _ = strings.Cut(line, " ")
+	name, rest = cutWord(line)
 	return name, rest, name != ""
+}
+
+// LLVM ends a word at a delimiter. Version 19 removes all space around those of a line.
+const (
+	llvmDelimiters = " \n\r"
+	llvmSpace      = " \t\n\v\f\r"
+)
+
+// cutWord splits a line after its first word.
+func cutWord(line string) (word, rest string) {
+	line = strings.TrimLeft(line, llvmDelimiters)
+	if i := strings.IndexAny(line, llvmDelimiters); i >= 0 {
+		return line[:i], line[i:]
+	}
+	return line, ""
 }

@@ -12,9 +12,9 @@ type longOption struct {
 	required, optional bool // value
 }
 
-// An optionSet describes the options of a tool, as getopt_long does.
-type optionSet struct {
-	short string // letters; a colon follows those with a value
+// An OptionSet describes the options of a tool, as getopt_long does.
+type OptionSet struct {
+	Short string // letters; a colon follows those with a value
 	long  []longOption
 }
 
@@ -23,16 +23,16 @@ type optionError string
 
 func (e optionError) Error() string { return string(e) }
 
-// parse calls take with the options in args, and returns the other arguments.
-// Arguments after "--" are not options.
-func (s *optionSet) parse(args []string, take func(key byte, value string) error) (rest []string, err error) {
+// Parse calls take with the options in args until it returns an error, and returns the
+// other arguments. Arguments after "--" are not options.
+func (s *OptionSet) Parse(args []string, take func(key byte, value string) error) (rest []string, err error) {
 	for err == nil && len(args) > 0 {
 		a := args[0]
 		args = args[1:]
 		switch {
 		case a == "--":
 			return append(rest, args...), nil
-		case strings.HasPrefix(a, "--"):
+		case strings.HasPrefix(a, "--") && s.long != nil:
 			args, err = s.parseLong(a[2:], args, take)
 		case len(a) > 1 && a[0] == '-':
 			args, err = s.parseShort(a[1:], args, take)
@@ -45,14 +45,14 @@ func (s *optionSet) parse(args []string, take func(key byte, value string) error
 
 // parseShort reads letters. An option with a value ends them: the value is the
 // rest of the argument, or the next argument.
-func (s *optionSet) parseShort(letters string, args []string, take func(byte, string) error) ([]string, error) {
+func (s *OptionSet) parseShort(letters string, args []string, take func(byte, string) error) ([]string, error) {
 	for i := range len(letters) {
 		c := letters[i]
-		at := strings.IndexByte(s.short, c)
+		at := strings.IndexByte(s.Short, c)
 		if at < 0 || c == ':' {
 			return args, optionError(fmt.Sprintf("invalid option -- '%c'", c))
 		}
-		if !strings.HasPrefix(s.short[at+1:], ":") {
+		if !strings.HasPrefix(s.Short[at+1:], ":") {
 			if err := take(c, ""); err != nil {
 				return args, err
 			}
@@ -72,7 +72,7 @@ func (s *optionSet) parseShort(letters string, args []string, take func(byte, st
 
 // parseLong reads a name, which may be abbreviated as long as it is unambiguous,
 // and its value.
-func (s *optionSet) parseLong(text string, args []string, take func(byte, string) error) ([]string, error) {
+func (s *OptionSet) parseLong(text string, args []string, take func(byte, string) error) ([]string, error) {
 	name, value, given := strings.Cut(text, "=")
 	o := s.find(name)
 	switch {
@@ -90,7 +90,7 @@ func (s *optionSet) parseLong(text string, args []string, take func(byte, string
 
 // find returns the option that a name or its abbreviation means, nil if none or
 // several do.
-func (s *optionSet) find(name string) *longOption {
+func (s *OptionSet) find(name string) *longOption {
 	var found *longOption
 	for i := range s.long {
 		o := &s.long[i]

@@ -2,6 +2,7 @@ package standin_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,6 +92,22 @@ func TestAddressesMayBeRelativeToASection(t *testing.T) {
 	got := output(t, "addr2line", "-j", ".text", "-afe", program(t), "24")
 	if want := "0x0000000000000024\n_ZN2ns1fEi.isra.0.cold\n??:?\n"; got != want {
 		t.Errorf("got %s", got)
+	}
+	const corpus = "../object/testdata/corpus/"
+	for name, text := range map[string]uint64{
+		"pe-x86_64.exe": 0x140001000, "pe-i386.exe": 0x401000, "win-i686.exe": 0x401000, "macho-x86_64.dylib": 0x330, "gcc-dwarf5": 0x401000,
+	} {
+		at := func(addr uint64, more ...string) string {
+			return output(t, append([]string{"addr2line", "-f", "-i", "-e", corpus + name, fmt.Sprintf("%#x", addr)}, more...)...)
+		}
+		for off := uint64(0); off < 0x40; off += 8 {
+			if got, want := at(off, "-j", ".text"), at(text+off); got != want || strings.HasPrefix(got, "??") {
+				t.Errorf("%s: %#x: got\n%swant\n%s", name, off, got, want)
+			}
+		}
+		if got := at(0x4000, "-j", ".text"); got != "??\n??:0\n" {
+			t.Errorf("%s: after the section: got\n%s", name, got)
+		}
 	}
 }
 

@@ -3,11 +3,11 @@ package stackwalk
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
+	"symbolon/internal/standin"
 )
 
 const breakpadUsage = `Usage: %s [options] <minidump-file> [symbol-path ...]
@@ -26,13 +26,12 @@ Options:
 func breakpad(ctx context.Context, e *Env, args []string) int {
 	program := args[0]
 	opt, isMachine, files, err := breakpadArgs(args[1:])
-	usage := func() string { return program[strings.LastIndexAny(program, `/\`)+1:] }
 	switch {
 	case errors.Is(err, errHelp):
-		console.Printf(e.Stdout, breakpadUsage, usage())
+		console.Printf(e.Stdout, breakpadUsage, crash.FileName(program))
 		return exitDone
 	case err != nil:
-		console.Printf(e.Stderr, "%s: %s\n"+breakpadUsage, program, console.Printable(err.Error()), usage())
+		console.Printf(e.Stderr, "%s: %s\n"+breakpadUsage, program, console.Printable(err.Error()), crash.FileName(program))
 		return exitFailed
 	}
 	d, src, err := e.open(files[0])
@@ -55,46 +54,29 @@ func breakpad(ctx context.Context, e *Env, args []string) int {
 // errHelp is the error of a command line that asks for help.
 var errHelp = errors.New("help")
 
-// breakpadArgs parses the arguments as getopt does.
+var breakpadOptions = standin.OptionSet{Short: "hbcmf:s"}
+
 func breakpadArgs(args []string) (opt text.BreakpadOptions, isMachine bool, files []string, err error) {
-	for len(args) > 0 {
-		a := args[0]
-		args = args[1:]
-		if a == "--" {
-			files, args = append(files, args...), nil
-			break
-		}
-		if len(a) < 2 || a[0] != '-' {
-			files = append(files, a)
-			continue
-		}
-		for i := 1; i < len(a); i++ {
-			switch a[i] {
-			case 'h':
-				return opt, false, nil, errHelp
-			case 'b':
-				opt.Brief = true
-			case 'c':
-				opt.OnlyRequesting = true
-			case 'm':
-				isMachine = true
-			case 'f':
-				format := a[i+1:]
-				if format == "" && len(args) > 0 {
-					format, args = args[0], args[1:]
-				}
-				if format != "human" && format != "machine" {
-					return opt, false, nil, errors.New("Unknown output format '" + format + "'")
-				}
-				isMachine, i = format == "machine", len(a)
-			case 's':
-				return opt, false, nil, errors.New("-s is not supported: stack contents are not printed")
-			default:
-				return opt, false, nil, errors.New("invalid option -- '" + a[i:i+1] + "'")
+	files, err = breakpadOptions.Parse(args, func(key byte, value string) error {
+		switch key {
+		case 'h':
+			return errHelp
+		case 'b':
+			opt.Brief = true
+		case 'c':
+			opt.OnlyRequesting = true
+		case 'm':
+			isMachine = true
+		case 'f':
+			if isMachine = value == "machine"; !isMachine && value != "human" {
+				return errors.New("Unknown output format '" + value + "'")
 			}
+		case 's':
+			return errors.New("-s is not supported: stack contents are not printed")
 		}
-	}
-	if len(files) == 0 {
+		return nil
+	})
+	if err == nil && len(files) == 0 {
 		err = errors.New("Missing minidump file")
 	}
 	return opt, isMachine, files, err

@@ -25,21 +25,21 @@ const rustUsage = `Usage: minidump-stackwalk [FLAGS] [OPTIONS] <minidump> [--] [
 const rustHelp = `Prints a minidump as text or JSON
 
 ` + rustUsage + `
-      --human                  Text for people (the default)
-      --json                   JSON
-      --cyborg <FILE>          Text for people, and JSON in a file
-      --brief                  Text with the crash and its thread only
-      --pretty                 JSON with line ends
+      --human                  Print text (the default)
+      --json                   Print JSON
+      --cyborg <FILE>          Print text, and write JSON to a file
+      --brief                  Print only the crash and the thread that crashed
+      --pretty                 Indent the JSON
       --output-file <FILE>     Write to a file instead of standard output
       --log-file <FILE>        Write errors to a file instead of standard error
       --verbose <LEVEL>        off, or error (the default), warn, info, debug and trace, which are equal
       --symbols-path <DIR>     A folder or file with symbols; may be repeated
       --symbols-url <URL>      A server with symbols; may be repeated
-      --symbols-cache <DIR>    A folder for the cache of lookups at servers
-      --use-local-debuginfo    Use the files of the modules if they are on this machine
-      --evil-json <FILE>       Extra data of a crash reporter
-  -h, --help                   This text
-  -V, --version                The version
+      --symbols-cache <DIR>    A folder that keeps the symbols of servers
+      --use-local-debuginfo    Also read the modules of the dump from this machine
+      --evil-json <FILE>       The .extra file of Firefox's crash reporter
+  -h, --help                   Print this text
+  -V, --version                Print the version
 
 --features, --no-color, --no-interactive, --recover-function-args, --symbols-tmp and
 --symbols-download-timeout-secs are accepted and have no effect. --dump is not supported.
@@ -173,7 +173,6 @@ func rustMinidump(ctx context.Context, e *Env, args []string) int {
 	return exitDone
 }
 
-// run prints the dump.
 func (l *rustLine) run(ctx context.Context, e *Env) error {
 	switch {
 	case l.has("pretty") && !l.has("json") && !l.has("cyborg"):
@@ -206,12 +205,7 @@ func (l *rustLine) run(ctx context.Context, e *Env) error {
 		}
 	}
 	if l.has("use-local-debuginfo") {
-		for i := range d.Modules {
-			name := d.Modules[i].CodeFile
-			if info, err := os.Stat(name); filepath.IsAbs(name) && err == nil && info.Mode().IsRegular() {
-				opt.Symbols = append(opt.Symbols, name)
-			}
-		}
+		opt.Symbols = append(opt.Symbols, d.LocalFiles()...)
 	}
 	write := func(w io.Writer) error {
 		return e.walk(ctx, d, opt, func(s *Session, r *crash.Report) error { return s.write(w, r) })

@@ -1,19 +1,20 @@
 package stackwalk
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/companion"
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
+	"symbolon/internal/fault"
 	"symbolon/internal/scratch"
 	"symbolon/internal/source"
 )
@@ -37,6 +38,7 @@ type Session struct {
 	env     *Env
 	opt     Options
 	folders []source.Config
+	extra   []byte // of Options.Extra
 	files   scratch.Links
 	p       *crash.Processor
 	done    func()
@@ -45,11 +47,20 @@ type Session struct {
 // Open opens the symbols.
 func Open(ctx context.Context, e *Env, opt Options) (*Session, error) {
 	s := &Session{env: e, opt: opt}
+	if opt.Extra != "" {
+		var err error
+		if s.extra, err = os.ReadFile(opt.Extra); err != nil {
+			return nil, err
+		}
+		if err := new(crash.Dump).AddExtra(s.extra); err != nil {
+			return nil, fmt.Errorf("%s: %w", opt.Extra, err)
+		}
+	}
 	for _, name := range opt.Symbols {
 		info, err := os.Stat(name)
 		switch {
 		case err == nil && info.IsDir():
-			s.folders = append(s.folders, folder(name, false)...)
+			s.folders = append(s.folders, folder(name)...)
 			continue
 		case err == nil:
 			err = s.files.Add(name)
@@ -59,7 +70,7 @@ func Open(ctx context.Context, e *Env, opt Options) (*Session, error) {
 			return nil, fmt.Errorf("invalid --symbols %q: must be a folder or a symbol file", name)
 		}
 	}
-	s.folders = append(append(s.folders, folder(s.files.Dir, true)...), opt.Sources...)
+	s.folders = append(append(s.folders, folder(s.files.Dir)...), opt.Sources...)
 	var err error
 	if s.p, s.done, err = e.Open(ctx, Sources{Replace: s.folders, Data: opt.Data}); err != nil {
 		s.files.Remove()
@@ -68,73 +79,111 @@ func Open(ctx context.Context, e *Env, opt Options) (*Session, error) {
 	return s, nil
 }
 
-// Close closes the symbols.
-func (s *Session) Close() {
+// Close closes the symbols. Those of servers are complete in Options.Data then.
+func (s *Session) Close(ctx context.Context) {
+	if s.opt.Data != "" {
+		s.p.Tables.Wait(ctx)
+	}
 	s.done()
 	s.files.Remove()
 }
 
 // Print writes the report on a dump. A report of Apple's systems is always JSON.
 func (s *Session) Print(ctx context.Context, w io.Writer, name string) error {
-	src, err := companion.OpenSource(name, s.env.Stdin)
+	src, done, err := companion.OpenUnpacked(ctx, name, s.env.Stdin)
 	if err != nil {
 		return err
-	}
-	defer src.Close()
-	file, done, err := crash.Decompress(ctx, src)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	defer done()
-	d, apple, err := crash.Open(file)
+	d, apple, err := crash.Open(src)
+	if apple != nil && err == nil {
+		err = s.p.SymbolicateApple(ctx, apple, crash.Options{})
+	}
 	switch {
 	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
 	case apple != nil:
-		if err = s.p.SymbolicateApple(ctx, apple, crash.Options{}); err == nil {
-			return crash.WriteJSON(w, apple)
-		}
-	default:
-		var failed error // to write
-		err = s.report(ctx, d, func(r *crash.Report) error {
-			failed = s.write(w, r)
-			return nil
-		})
-		if failed != nil {
-			return failed
-		}
+		return s.write(w, apple)
 	}
+	for _, p := range d.Problems {
+		console.Printf(s.env.Stderr, "symbolon: %s: not read in full: %s\n", console.Printable(name), console.Printable(p.String()))
+	}
+	r, release, err := s.report(ctx, d)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	defer release()
+	return s.write(w, r)
 }
 
-// report calls write with the report on a dump.
-func (s *Session) report(ctx context.Context, d *crash.Dump, write func(*crash.Report) error) error {
-	if s.opt.Extra != "" {
-		data, err := os.ReadFile(s.opt.Extra)
-		if err == nil {
-			err = d.AddExtra(data)
-		}
-		if err != nil {
-			return err
+// report returns the report on a dump, which may be used until release is called.
+func (s *Session) report(ctx context.Context, d *crash.Dump) (r *crash.Report, release func(), err error) {
+	if s.extra != nil {
+		if err := d.AddExtra(s.extra); err != nil {
+			return nil, nil, err
 		}
 	}
-	p := s.p
-	if files := d.LocalFiles(); len(files) > 0 {
-		here, done, err := s.here(ctx, files)
-		defer done()
-		if err != nil {
-			return err
+	s.identify(d)
+	p, links, end := s.p, scratch.Links{}, func() {}
+	if d.Minidump == nil { // a core file lacks what these have
+		if files := d.LocalFiles(); len(files) > 0 {
+			if err = links.Add(files...); err == nil {
+				p, end, err = s.here(ctx, d, files, links.Dir)
+			}
 		}
-		p = here
 	}
-	r, err := s.process(ctx, p, d)
+	if err == nil {
+		if r, err = s.process(ctx, p, d); err != nil {
+			end()
+		}
+	}
 	if err != nil {
-		return err
+		links.Remove()
+		return nil, nil, err
 	}
-	defer r.Release()
-	return write(r)
+	hideFolders(r, s.files.Dir, links.Dir)
+	return r, func() { r.Release(); end(); links.Remove() }, nil
+}
+
+// hideFolders removes the folders of links from the trails of a report, in which files
+// are found by their ids only.
+func hideFolders(r *crash.Report, names ...string) {
+	for i := range r.Symbols {
+		for _, l := range []*crash.Lookup{&r.Symbols[i].Debug, &r.Symbols[i].Unwind} {
+			kept := l.Trail[:0:0]
+			for _, t := range l.Trail {
+				if !slices.Contains(names, t.Source) || t.Fault == nil || t.Fault.Kind != fault.NotFound {
+					kept = append(kept, t)
+				}
+			}
+			l.Trail = kept
+		}
+	}
+}
+
+// identify finds the files of the modules of a core file that have no build id: at their
+// paths, among the files of Options.Symbols, or by their names in its folders.
+func (s *Session) identify(d *crash.Dump) {
+	for _, i := range d.Unidentified() {
+		path := d.Modules[i].CodeFile
+		if !filepath.IsAbs(path) {
+			continue // memory without a file
+		}
+		for _, name := range append([]string{path}, s.opt.Symbols...) {
+			if info, err := os.Stat(name); err == nil && info.IsDir() {
+				name = filepath.Join(name, filepath.Base(path))
+			}
+			src, err := companion.OpenSource(name, nil)
+			if err != nil {
+				continue
+			}
+			isFound := d.Identify(i, name, src)
+			_ = src.Close()
+			if isFound {
+				break
+			}
+		}
+	}
 }
 
 // process makes the report on a dump. On a terminal the time it takes is shown, as
@@ -165,58 +214,58 @@ func (s *Session) process(ctx context.Context, p *crash.Processor, d *crash.Dump
 	return r, err
 }
 
-// write writes a report in the forms of the options.
-func (s *Session) write(w io.Writer, r *crash.Report) error {
-	if s.opt.JSON {
-		return s.writeJSON(w, r)
-	}
+// write writes a report in the forms of the options. Those of Apple's systems have no
+// text.
+func (s *Session) write(w io.Writer, report any) error {
 	if s.opt.Cyborg != "" {
-		if err := scratch.WriteFile(s.opt.Cyborg, func(w io.Writer) error { return s.writeJSON(w, r) }); err != nil {
+		if err := scratch.WriteFile(s.opt.Cyborg, func(w io.Writer) error { return crash.WriteJSON(w, report, s.opt.Compact) }); err != nil {
 			return err
 		}
+	}
+	r, hasText := report.(*crash.Report)
+	if s.opt.JSON || !hasText {
+		return crash.WriteJSON(w, report, s.opt.Compact)
 	}
 	return text.WriteHuman(w, r, text.Options{Brief: s.opt.Brief, Explain: s.opt.Crash.Explain, Now: time.Now()})
 }
 
-func (s *Session) writeJSON(w io.Writer, r *crash.Report) error {
-	if !s.opt.Compact {
-		return crash.WriteJSON(w, r)
-	}
-	var wide, narrow bytes.Buffer
-	if err := crash.WriteJSON(&wide, r); err != nil {
-		return err
-	}
-	if err := json.Compact(&narrow, wide.Bytes()); err != nil {
-		return err
-	}
-	_, err := narrow.WriteTo(w)
-	return err
-}
-
 // here returns a processor that also uses files of this machine: those of the modules
-// of a core file, and their debug files. Their ids are compared, as those of all files.
-func (s *Session) here(ctx context.Context, modules []string) (p *crash.Processor, done func(), err error) {
-	var files scratch.Links
-	if err := files.Add(modules...); err != nil {
-		return nil, files.Remove, err
-	}
-	more := folder(files.Dir, true)
+// of a core file, to which a folder has links, and their debug files. Their ids are
+// compared, as those of all files. It adds memory of the modules to d, which is usable
+// until end is called.
+func (s *Session) here(ctx context.Context, d *crash.Dump, modules []string, links string) (p *crash.Processor, end func(), err error) {
+	more := folder(links)
 	if debug := "/usr/lib/debug/.build-id"; len(existing([]string{debug})) > 0 {
-		more = append(more, folder(debug, false)...)
+		more = append(more, folder(debug)...)
 		more[len(more)-1].Layout.Type = source.Native
 	}
-	p, end, err := s.env.Open(ctx, Sources{Replace: s.folders, More: more})
+	p, closeSources, err := s.env.Open(ctx, Sources{Replace: s.folders, More: more})
 	if err != nil {
-		return nil, files.Remove, err
+		return nil, nil, err
 	}
-	return p, func() { end(); files.Remove() }, nil
+	open := map[string]bin.Source{}
+	for _, name := range modules {
+		if open[name] == nil {
+			if src, err := companion.OpenSource(name, nil); err == nil {
+				open[name] = src
+			}
+		}
+	}
+	d.MapFiles(open)
+	return p, func() {
+		closeSources()
+		for _, src := range open {
+			_ = src.(io.Closer).Close()
+		}
+	}, nil
 }
 
-// folder returns a folder as a source, or nothing for the name "".
-func folder(name string, links bool) []source.Config {
+// folder returns a folder of the user as a source, or nothing for the name "". Links
+// may lead out of it, as in folders for the originals.
+func folder(name string) []source.Config {
 	if name == "" {
 		return nil
 	}
-	c := source.Config{ID: filepath.Clean(name), Type: source.Filesystem, Path: name, FollowSymlinks: links}
+	c := source.Config{ID: filepath.Clean(name), Type: source.Filesystem, Path: name, FollowSymlinks: true}
 	return []source.Config{c.Defaults()}
 }

@@ -20,8 +20,6 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/crash"
-	"symbolon/internal/fault"
-	"symbolon/internal/format/minidump"
 	"symbolon/internal/source"
 	"symbolon/internal/standin"
 )
@@ -48,8 +46,7 @@ type Tool func(ctx context.Context, e *Env, args []string) int
 // For returns the tool that a program of this name replaces, or nil. The name may have
 // a folder and ".exe".
 func For(program string) Tool {
-	name := program[strings.LastIndexAny(program, `/\`)+1:]
-	switch strings.TrimSuffix(strings.ToLower(name), ".exe") {
+	switch strings.TrimSuffix(strings.ToLower(crash.FileName(program)), ".exe") {
 	case "minidump-stackwalk":
 		return rustMinidump
 	case "minidump_stackwalk":
@@ -72,10 +69,7 @@ func (e *Env) open(name string) (*crash.Dump, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d, _, err := crash.Open(src)
-	if err == nil && (d == nil || d.Minidump == nil) || err != nil && fault.KindOf(err) == fault.Unsupported {
-		err = minidump.ErrHeaderMismatch
-	}
+	d, err := crash.OpenMinidump(src)
 	if err != nil {
 		return nil, nil, errors.Join(err, src.Close())
 	}
@@ -95,8 +89,13 @@ func (e *Env) walk(ctx context.Context, d *crash.Dump, opt Options, write func(*
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	return s.report(ctx, d, func(r *crash.Report) error { return write(s, r) })
+	defer s.Close(ctx)
+	r, release, err := s.report(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return write(s, r)
 }
 
 // existing returns the files and folders that exist.
