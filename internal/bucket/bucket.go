@@ -10,6 +10,13 @@
 // does not exist, and of concurrent ones exactly one creates the key. Blobs are stored and returned unchanged:
 // Encoding states their content coding, but the bucket does not decode them.
 //
+// A blob is durable when its Put returns, unless the Put has Later: then it may be
+// lost, or have another content, after a crash of the system, until a Put without
+// Later has returned that began afterwards. A Put without Later makes all blobs that
+// were stored through this Bucket before it durable, and then its own; those that a
+// Put with Later found as existing too. So many blobs and then the one that refers to
+// them cost as much as one of them.
+//
 // Failures are *fault.Error. A missing key is NotFound; a key that Check
 // rejects is Malformed; a blob that the implementation cannot store is
 // Unsupported, and so is a conditional create where that is not possible
@@ -21,6 +28,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"symbolon/internal/fault"
@@ -32,6 +40,7 @@ type Attrs struct {
 	Encoding string // content coding of the stored bytes ("gzip"), empty: none
 	Version  string // identifies the content among the blobs of a key, if the store has versions; ignored in a Put
 	IfAbsent bool   // in a Put: create the key, keep an existing blob
+	Later    bool   // in a Put: the blob becomes durable with the next Put that does not have it
 }
 
 // Bucket stores blobs by key. It is safe for concurrent use.
@@ -62,6 +71,9 @@ type Bucket interface {
 	Delete(ctx context.Context, key string) error
 	List(ctx context.Context, prefix, after string, n int) (keys []string, more bool, err error)
 }
+
+// IsFull reports whether an error means that a disk is full.
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // ErrLink means that a file is a symbolic link out of its folder.
 var ErrLink = errors.New("a symbolic link leads out of the folder")

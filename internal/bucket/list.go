@@ -26,7 +26,8 @@ func BeginList(ctx context.Context, prefix, after string, n int) (int, error) {
 			return 0, fault.New(fault.Malformed, "", "invalid part of a key %.80q: must be UTF-8 of at most 1024 bytes, without NUL", text)
 		}
 	}
-	if n < 1 || after > prefix && !strings.HasPrefix(after, prefix) {
+	slash := strings.LastIndexByte(prefix, '/')
+	if n < 1 || slash >= 0 && Check(prefix[:slash]) != nil || after > prefix && !strings.HasPrefix(after, prefix) {
 		return 0, Ended(ctx)
 	}
 	return min(n, MaxPage), Ended(ctx)

@@ -3,6 +3,7 @@ package scratch
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,7 +23,7 @@ func WriteFile(name string, fill func(io.Writer) error) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".symbolon-*")
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "create", Path: name, Err: cause(err)}
 	}
 	defer func() {
 		if err != nil {
@@ -43,4 +44,12 @@ func WriteFile(name string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// cause returns the reason of an error of package os.
+func cause(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -14,7 +14,7 @@ import (
 // listed are keys whose order depends on the place of the slash, which is after "!"
 // and before "0", and on letters beyond ASCII. All can be written in XML.
 var listed = []string{
-	"%41", "+", ".hidden", "B/k", "a b", "a!b", "a/b/c", "a/b!", "a/b.d/k", "a/b0", "a/c", "a0", "b\tc", "b\x7fc", "b+c", "b<&>c", "~", "é", "ü/π", "\uffee", "\U0001f600",
+	"%41", "+", ".hidden", "B/k", "a b", "a!b", "a/b/c", "a/b!", "a/b.d/k", "a/b0", "a/c", "c/k", "c/l", "c-/k", "c-/l", "a0", "b\tc", "b\x7fc", "b+c", "b<&>c", "~", "é", "ü/π", "\uffee", "\U0001f600",
 }
 
 func fill(t *testing.T, b bucket.Bucket, keys []string) {
@@ -61,7 +61,7 @@ func listOrder(t *testing.T, b bucket.Bucket) {
 	if got := list(t, b, "", "", 100); !slices.Equal(got, keys) {
 		t.Errorf("all keys:\n%q, want\n%q", got, keys)
 	}
-	for _, prefix := range []string{"a", "a/", "a/b", "a/b/", "a/b/c", "a/b/c/", "a/bx", "b", "é", "none/none", "a//", "..", "/", "%", "a\\b", "B/k", "~~"} {
+	for _, prefix := range []string{"a", "a/", "a/b", "a/b/", "a/b/c", "a/b/c/", "a/bx", "b", "é", "none/none", "a//", "..x", "../", "/", "%", "a\\b", "B/k", "~~"} {
 		var want []string
 		for _, key := range keys {
 			if strings.HasPrefix(key, prefix) {

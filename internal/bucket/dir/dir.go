@@ -4,8 +4,9 @@
 // Nothing outside the folder can be reached by a key or, unless OpenFollowing
 // allows it, by a symbolic link. A file is written under .tmp in the folder,
 // synced, and then renamed or linked, so it is complete or absent after a crash
-// too. Files that a crash leaves in .tmp are removed a day later, by the first Put
-// of a process; keys that start with that segment do not exist.
+// too; an empty one is created in place. Files that a crash leaves in .tmp are
+// removed a day later, by the first Put of a process; keys that start with that
+// segment do not exist.
 //
 // The folder is the one that its path names when a method is called: a folder
 // that replaced it is used from then on, and a Put that began in the former one
@@ -57,6 +58,10 @@ type root struct {
 	info   fs.FileInfo
 	follow string // the path of the folder, if links out of it are followed when reading; else empty
 	tidy   sync.Once
+
+	unsynced atomic.Int64 // files that became durable later, since the folder was opened
+	syncs    sync.Mutex
+	synced   int64 // of these, how many are durable
 
 	mu  sync.Mutex
 	top listing // of the folder itself
@@ -232,15 +237,35 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 	case a.Encoding != "":
 		return false, fault.New(fault.Unsupported, key, "a folder cannot keep the coding %.40q", a.Encoding)
 	}
-	if a.IfAbsent {
-		if _, err := b.Stat(ctx, key); err == nil {
-			return false, nil // without reading r
-		}
-	}
 	d, err := b.root()
 	if err != nil {
 		return false, err
 	}
+	isLater := a.Later && canSyncAll
+	if isLater {
+		defer d.unsynced.Add(1) // also if another process stored the blob, which may have done so with Later
+	}
+	if a.IfAbsent {
+		if info, err := d.stat(key); err == nil && info.Mode().IsRegular() {
+			return false, nil // without reading r
+		}
+	}
+	if in, ok := r.(interface{ Len() int }); ok && in.Len() == 0 && a.Size == 0 && a.IfAbsent && isLater {
+		created, err = d.commit("", key, true)
+	} else {
+		created, err = d.write(ctx, key, r, a, isLater)
+	}
+	if err != nil {
+		return false, err
+	}
+	if now, err := b.root(); err != nil || now != d {
+		return false, fault.New(fault.Transport, b.folder, "the folder was replaced while %s was written", key)
+	}
+	return created, nil
+}
+
+// write writes a temporary file, and then gives it its name.
+func (d *root) write(ctx context.Context, key string, r io.Reader, a bucket.Attrs, isLater bool) (created bool, err error) {
 	f, name, err := d.temp()
 	if err != nil {
 		return false, failure(key, err)
@@ -258,24 +283,29 @@ func (b *Bucket) Put(ctx context.Context, key string, r io.Reader, a bucket.Attr
 		}
 		return false, err
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if !isLater {
+		err = errors.Join(d.syncEarlier(), f.Sync())
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
 		return false, failure(key, err)
 	}
 	if created, err = d.commit(name, key, a.IfAbsent); err != nil {
 		return false, err
 	}
-	if now, err := b.root(); err != nil || now != d {
-		return false, fault.New(fault.Transport, b.folder, "the folder was replaced while %s was written", key)
+	if !isLater {
+		d.syncFolder(path.Dir(key))
 	}
 	return created, nil
 }
 
-// commit gives a finished file its name, and reports whether it did.
+// commit gives a finished file its name, and reports whether it did. An empty file
+// without a name is created.
 func (d *root) commit(name, key string, ifAbsent bool) (bool, error) {
-	parent := path.Dir(key)
 	created, err := d.place(name, key, ifAbsent)
 	for try := 1; try < maxTries && d.taken(err, key); try++ {
-		created, err = d.place(name, key, ifAbsent)
+		if err = d.MkdirAll(path.Dir(key), dirMode); err == nil {
+			created, err = d.place(name, key, ifAbsent)
+		}
 	}
 	if err != nil {
 		if d.blocked(key) {
@@ -283,27 +313,21 @@ func (d *root) commit(name, key string, ifAbsent bool) (bool, error) {
 		}
 		return false, failure(key, err)
 	}
-	// The name survives a power failure once its folder is synced. Not every
-	// system can do that, and the file is complete without it.
-	if f, err := d.Open(parent); err == nil {
-		f.Sync()
-		f.Close()
-	}
 	return created, nil
 }
 
-// taken reports whether err may be due to a Delete that removed a folder while it
-// was empty, during or after its creation.
+// taken reports whether err may be due to a folder that does not exist, or that a
+// Delete removed while it was empty, during or after its creation.
 func (d *root) taken(err error, key string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && !d.blocked(key)
 }
 
-// place creates the folder of key, and gives a finished file its name in it.
+// place gives a finished file its name in an existing folder.
 func (d *root) place(name, key string, ifAbsent bool) (bool, error) {
-	if err := d.MkdirAll(path.Dir(key), dirMode); err != nil {
-		return false, err
-	}
-	if ifAbsent {
+	switch {
+	case name == "":
+		return d.createEmpty(key)
+	case ifAbsent:
 		return d.create(name, key)
 	}
 	return true, d.Rename(name, key)
@@ -324,6 +348,18 @@ func (d *root) create(name, key string) (bool, error) {
 	return err == nil, nil
 }
 
+// createEmpty creates an empty file, which is complete at once, unless it exists.
+func (d *root) createEmpty(key string) (bool, error) {
+	f, err := d.OpenFile(key, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	switch {
+	case err == nil:
+		return true, f.Close()
+	case errors.Is(err, fs.ErrExist) && !d.blocked(key):
+		return false, nil
+	}
+	return false, err
+}
+
 // blocked reports whether key cannot be a file because it is a folder, or because
 // it needs a folder with the name of a file.
 func (d *root) blocked(key string) bool {
@@ -340,11 +376,14 @@ func (d *root) blocked(key string) bool {
 
 // temp opens a new file in temps.
 func (d *root) temp() (*os.File, string, error) {
-	if err := d.MkdirAll(temps, dirMode); err != nil {
-		return nil, "", err
-	}
 	name := path.Join(temps, rand.Text())
-	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	open := func() (*os.File, error) { return d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode) }
+	f, err := open()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = d.MkdirAll(temps, dirMode); err == nil {
+			f, err = open()
+		}
+	}
 	if err != nil {
 		return nil, "", err
 	}

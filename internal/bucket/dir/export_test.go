@@ -10,3 +10,9 @@ func RenameNew(b *Bucket, name, key string) error {
 	}
 	return d.renameNew(name, key, os.ErrPermission)
 }
+
+// Unsynced returns how many files of Puts with Later are not known to be durable.
+func Unsynced(b *Bucket) int64 {
+	d := b.opened.Load()
+	return d.unsynced.Load() - d.synced
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (w *walk) entries(at string) ([]string, error) {
 		if err := bucket.Ended(w.ctx); err != nil {
 			return nil, err
 		}
-		list, err := f.ReadDir(1000)
+		list, err := w.read(f, at)
 		for _, e := range list {
 			if key := at + e.Name(); bucket.Check(key) != nil || reserved(key) {
 				continue
@@ -101,13 +102,33 @@ func (w *walk) entries(at string) ([]string, error) {
 			}
 		}
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), errors.Is(err, fs.ErrNotExist): // it was removed
 			slices.Sort(keys)
 			return keys, nil
 		case err != nil:
 			return nil, failure(at, err)
 		}
 	}
+}
+
+// read reads the next entries of a folder. Where all keys begin with a part of a name,
+// only names that do are looked at: some systems need a request for the type of each.
+func (w *walk) read(f *os.File, at string) ([]fs.DirEntry, error) {
+	begin, ok := strings.CutPrefix(w.prefix, at)
+	if !ok || begin == "" || w.follow != "" {
+		return f.ReadDir(1000)
+	}
+	names, err := f.Readdirnames(1000)
+	var list []fs.DirEntry
+	for _, name := range names {
+		if !strings.HasPrefix(name, begin) {
+			continue
+		}
+		if info, err := w.Lstat(at + name); err == nil { // else it was removed
+			list = append(list, fs.FileInfoToDirEntry(info))
+		}
+	}
+	return list, err
 }
 
 // mayHave reports whether keys to list can be in a folder.

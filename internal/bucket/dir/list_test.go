@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 )
 
@@ -44,6 +46,32 @@ func TestOnlyFilesOfTheFolderAreListed(t *testing.T) {
 	} {
 		if got, more, err := c.b.List(t.Context(), c.prefix, "", 10); !slices.Equal(got, c.want) || more || err != nil {
 			t.Errorf("%s: %q, more %v, %v; want %q", c.name, got, more, err, c.want)
+		}
+	}
+}
+
+func TestListingEndsWithAFolderThatIsRemoved(t *testing.T) {
+	b := open(t, t.TempDir())
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for range 200 {
+			if _, err := b.Put(t.Context(), "folder/key", strings.NewReader("x"), bucket.Attrs{}); err != nil {
+				t.Errorf("put: %v", err)
+			}
+			if err := b.Delete(t.Context(), "folder/key"); err != nil {
+				t.Errorf("delete: %v", err)
+			}
+		}
+	}()
+	for isDone := false; !isDone; {
+		select {
+		case <-done:
+			isDone = true
+		default:
+		}
+		if _, _, err := b.List(t.Context(), "", "", 10); err != nil {
+			t.Errorf("list: %v", err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
@@ -16,6 +17,7 @@ type listing struct {
 	XMLName      xml.Name `xml:"ListBucketResult"`
 	IsTruncated  bool
 	EncodingType string
+	Token        string `xml:"NextContinuationToken"`
 	Contents     []struct{ Key string }
 }
 
@@ -28,7 +30,9 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, n int) ([]strin
 func (b *Bucket) fetchNames(ctx context.Context, prefix, after string, n int) ([]string, bool, error) {
 	// Keys may have characters that XML cannot have, so they are requested escaped.
 	query := "encoding-type=url&list-type=2&max-keys=" + strconv.Itoa(n) + "&prefix=" + escapeQuery(prefix)
-	if after != "" {
+	if token := b.pages.token(prefix, after); token != "" {
+		query += "&continuation-token=" + escapeQuery(token)
+	} else if after != "" {
 		query += "&start-after=" + escapeQuery(after)
 	}
 	resp, err := b.do(ctx, call{method: http.MethodGet, query: query, isList: true})
@@ -51,5 +55,37 @@ func (b *Bucket) fetchNames(ctx context.Context, prefix, after string, n int) ([
 			}
 		}
 	}
+	if list.IsTruncated && len(names) > 0 {
+		b.pages.put(prefix, names[len(names)-1], list.Token)
+	}
 	return names, list.IsTruncated, nil
+}
+
+// maxPages is the number of listings that continue by a token. Each needs 2 KB.
+const maxPages = 1000
+
+// pages has the tokens of the store for the pages after those that were listed. MinIO
+// omits keys after start-after if they are in a folder whose name is the beginning of
+// another one: default/, after default-try/.
+type pages struct {
+	mu     sync.Mutex
+	tokens map[page]string
+}
+
+// page is a page of names that begin with a prefix, after one that was listed.
+type page struct{ prefix, after string }
+
+func (p *pages) token(prefix, after string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tokens[page{prefix, after}]
+}
+
+func (p *pages) put(prefix, after, token string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tokens == nil || len(p.tokens) >= maxPages {
+		p.tokens = map[page]string{}
+	}
+	p.tokens[page{prefix, after}] = token
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +25,24 @@ func TestEscapedNamesAreListed(t *testing.T) {
 	}
 	if want := "encoding-type=url&list-type=2&max-keys=5&prefix=p%2Fa&start-after=p%2Fa"; query != want {
 		t.Errorf("query %s, want %s", query, want)
+	}
+}
+
+func TestListingsContinueByToken(t *testing.T) {
+	var queries []string
+	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
+		queries = append(queries, r.URL.Query().Get("continuation-token")+","+r.URL.Query().Get("start-after"))
+		io.WriteString(w, `<ListBucketResult><IsTruncated>`+strconv.FormatBool(len(queries) == 1)+`</IsTruncated><NextContinuationToken>1+1</NextContinuationToken>
+			<Contents><Key>a/`+strconv.Itoa(len(queries))+`</Key></Contents></ListBucketResult>`)
+	})
+	b := open(t, config(s.URL, ""))
+	for _, after := range []string{"", "a/1", "a/2"} {
+		if _, _, err := b.List(t.Context(), "a/", after, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{",", "1+1,", ",a/2"}; !slices.Equal(queries, want) {
+		t.Errorf("the requests have %q, want %q", queries, want)
 	}
 }
 

@@ -73,6 +73,7 @@ type Bucket struct {
 	base  url.URL // of the bucket, ends with a slash
 	place string  // s3://bucket/prefix/
 	creds bucket.Renewed[credentials]
+	pages pages
 }
 
 // New returns a bucket. It makes no request.

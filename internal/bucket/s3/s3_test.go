@@ -1,8 +1,9 @@
 package s3_test
 
 import (
-	"fmt"
+	"crypto/rand"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,10 +52,11 @@ func openWith(t testing.TB, cfg s3.Config, deps s3.Deps) *s3.Bucket {
 }
 
 func TestBucket(t *testing.T) {
-	s := s3test.Run(t)
-	number := 0
-	buckettest.Run(t, func(t *testing.T) bucket.Bucket {
-		number++
-		return open(t, config(s.Endpoint(), fmt.Sprint("/test ", number, "/")))
-	})
+	for _, p := range append(s3test.Named(t), s3test.Run(t).Place()) {
+		t.Run(strings.ReplaceAll(p.Endpoint, "/", ""), func(t *testing.T) {
+			buckettest.Run(t, func(t *testing.T) bucket.Bucket {
+				return p.Open(t, "/test "+rand.Text()+"/")
+			})
+		})
+	}
 }

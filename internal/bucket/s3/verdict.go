@@ -22,6 +22,7 @@ var codes = map[string]fault.Kind{
 	"NoSuchKey":                         fault.NotFound,
 	"NotFound":                          fault.NotFound,
 	"KeyTooLongError":                   fault.NotFound,
+	"XMinioInvalidObjectName":           fault.NotFound, // a part of the key is too long
 	"RequestTimeout":                    fault.Transport,
 }
 

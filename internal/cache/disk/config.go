@@ -16,6 +16,7 @@ type Config struct {
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
 	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused table, of names or of unwind information, is kept. -1: until its space is needed."`
+	Temporary    bool          `yaml:"-"` // the folder ends with the process: descriptions of files are not stored
 }
 
 const day = 24 * time.Hour

@@ -16,13 +16,9 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fault"
-	"symbolon/internal/waittest"
 )
 
-const (
-	victimDir = "SYMBOLON_TEST_VICTIM_DIR"
-	begun     = "begun" // made by the victim once it is at work
-)
+const victimDir = "SYMBOLON_TEST_VICTIM_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimDir); dir != "" {
@@ -31,11 +27,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim puts entries until it is killed.
+// victim puts entries until it is killed, and writes a dot to its output for each.
 func victim(dir string) {
-	s, err := disk.Open(disk.Config{MaxBytes: 4 << 20}, dir, time.Now, slog.New(slog.NewTextHandler(os.Stdout, nil)))
+	s, err := disk.Open(disk.Config{MaxBytes: 4 << 20}, dir, time.Now, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	for g := range 4 {
@@ -52,13 +48,11 @@ func victim(dir string) {
 					return nil
 				})
 				if err != nil {
-					fmt.Println(err)
+					fmt.Fprintln(os.Stderr, err)
 					os.Exit(1)
 				}
 				b.Close()
-				if i == 0 {
-					os.WriteFile(filepath.Join(dir, begun), nil, 0o600)
-				}
+				os.Stdout.WriteString(".")
 				s.Remember(context.Background(), cache.Meta, key("fault "+name), fault.New(fault.Denied, name, "no"), time.Hour)
 				if i%50 == 0 {
 					s.Forget(context.Background(), cache.Meta, key("fault "+name)) // hurries the index
@@ -75,24 +69,25 @@ func TestKilledProcessLeavesWholeEntries(t *testing.T) {
 	w.now = time.Now()
 	total := int64(0)
 	for range 4 {
-		until := len(files(t, filepath.Join(w.dir, "cache"))) + rand.IntN(100)
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), victimDir+"="+w.dir)
-		var out strings.Builder
-		cmd.Stdout, cmd.Stderr = &out, &out
+		var said strings.Builder
+		cmd.Stderr = &said
+		dots, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waittest.Until(t, "the victim has begun", func() bool { return os.Remove(filepath.Join(w.dir, begun)) == nil })
-		waittest.Until(t, "there are more files", func() bool { return len(files(t, filepath.Join(w.dir, "cache"))) >= until })
+		_, err = io.ReadFull(dots, make([]byte, 1+rand.IntN(200)))
 		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 		cmd.Wait()
-		if out.String() != "" {
-			t.Fatalf("the victim said: %s", out.String())
+		if err != nil || said.Len() != 0 {
+			t.Fatalf("the victim ended: %v: %s", err, said.String())
 		}
-		os.Remove(filepath.Join(w.dir, begun))
 		s := w.open()
 		if left := files(t, filepath.Join(w.dir, "tmp")); len(left) != 0 {
 			t.Errorf("unfinished files: %v", left)

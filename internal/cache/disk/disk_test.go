@@ -37,6 +37,19 @@ func TestTier(t *testing.T) {
 	})
 }
 
+func TestTemporaryFolderHasNoDescriptions(t *testing.T) {
+	w := newWorld(t, disk.Config{Temporary: true})
+	s := w.open()
+	put(t, s, cache.Meta, "description", 100)
+	if has(t, s, cache.Meta, "description", 100) {
+		t.Error("a description is an entry")
+	}
+	put(t, s, cache.Objects, "file", 100)
+	if !has(t, s, cache.Objects, "file", 100) {
+		t.Error("a file is not an entry")
+	}
+}
+
 // world is a data directory with its own time and its own log.
 type world struct {
 	t   *testing.T

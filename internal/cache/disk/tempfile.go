@@ -25,6 +25,7 @@ type tempFile struct {
 	name string   // empty: the file is unlinked, or an entry
 	size int64    // bytes on disk, which count as held
 	rest memory   // the bytes after them
+	why  error    // why bytes are in memory; nil: none are
 	err  error    // of the first write that failed
 }
 
@@ -41,7 +42,7 @@ func (s *Store) createTemp() *tempFile {
 		return err
 	})
 	if err != nil {
-		d.f, d.name = nil, ""
+		d.f, d.name, d.why = nil, "", err
 	}
 	return d
 }
@@ -56,8 +57,9 @@ func (d *tempFile) Write(p []byte) (n int, err error) {
 			d.err = err
 			return n, err
 		}
+		d.why = err
 	}
-	if d.err = d.s.useMemory(int64(len(p) - n)); d.err != nil {
+	if d.err = d.s.useMemory(int64(len(p)-n), d.why); d.err != nil {
 		return n, d.err
 	}
 	d.rest.write(p[n:])
@@ -184,7 +186,10 @@ func (s *Store) Put(ctx context.Context, kind cache.Kind, key cache.Key, fill fu
 	if err := ended(ctx); err != nil {
 		return nil, err
 	}
-	d := s.createTemp()
+	d := &tempFile{s: s} // in memory, and not an entry later
+	if kind != cache.Meta || !s.cfg.Temporary {
+		d = s.createTemp()
+	}
 	defer d.discard()
 	if err := fill(&filler{ctx, d}); err != nil {
 		return nil, err
@@ -246,11 +251,11 @@ func (s *Store) failure(what string, err error) error {
 }
 
 // useMemory reserves n bytes of memory, because the disk failed.
-func (s *Store) useMemory(n int64) error {
+func (s *Store) useMemory(n int64, failure error) error {
 	if s.memoryUsed.Add(n) <= s.maxMemory {
 		return nil
 	}
 	s.memoryUsed.Add(-n)
 	return fault.New(fault.Internal, place,
-		"the disk fails, and the %v of memory that replace it are in use: free some space in %s", bin.Size(s.maxMemory), s.dir)
+		"the disk fails, and the %v of memory that replace it are in use: %w", bin.Size(s.maxMemory), failure)
 }

@@ -19,6 +19,7 @@ import (
 	"symbolon/internal/cache/redistest"
 	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
+	"symbolon/internal/proctest"
 	"symbolon/internal/waittest"
 )
 
@@ -119,14 +120,14 @@ func TestAnotherDatabaseAndPrefix(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	at := func(name string) string { return filepath.Join(certificates, name) }
-	help, _ := exec.Command(redistest.Path(t), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
+	help, _ := exec.Command(proctest.Program(t, "redis-server"), "--tls-port", "0", "--port", "0", "--tls-cert-file", "/nonexistent").CombinedOutput()
 	if strings.Contains(string(help), "Bad directive") {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("this redis-server has no TLS")
 		}
 		t.Skip("this redis-server has no TLS")
 	}
-	port := redistest.FreePort(t)
+	port := proctest.FreePort(t)
 	start(t, "--tls-port", itoa(port), "--tls-cert-file", at("cert.pem"), "--tls-key-file", at("key.pem"), "--tls-auth-clients", "no")
 	n := open(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("rediss://127.0.0.1:%d", port)), Timeout: 500 * time.Millisecond})
 	works(t, n)

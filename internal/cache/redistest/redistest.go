@@ -7,14 +7,13 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"math/rand/v2"
-	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"symbolon/internal/proctest"
 )
 
 // Server is a redis-server on a port of 127.0.0.1.
@@ -33,32 +32,18 @@ const maxTries = 10
 // "--maxmemory". It is killed at the end of the test.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, path: Path(t), args: args}
+	s := &Server{t: t, path: proctest.Program(t, "redis-server"), args: args}
 	t.Cleanup(s.Kill)
 	var output string
 	var err error
 	for range maxTries {
-		s.port = FreePort(t)
+		s.port = proctest.FreePort(t)
 		if output, err = s.start(); err == nil {
 			return s
 		}
 	}
 	t.Fatalf("start redis-server: %v\n%s", err, output)
 	return nil
-}
-
-// Path returns the path of redis-server. Without one the test is skipped, or
-// fails under CI=true.
-func Path(t testing.TB) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("redis-server is not installed")
-		}
-		t.Skip("redis-server is not installed")
-	}
-	return path
 }
 
 // Restart starts the server again on its port, after Kill.
@@ -111,19 +96,3 @@ func (s *Server) Port() int { return s.port }
 
 // Addr returns the address of the server.
 func (s *Server) Addr() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
-
-// FreePort returns a port without a listener. It is below those that systems
-// assign to listeners and clients, and so is the port 10,000 above it, which a
-// node of a cluster uses too.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 10_000 + rand.IntN(12_000)
-		if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("there is no free port")
-	return 0
-}

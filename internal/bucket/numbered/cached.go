@@ -1,0 +1,110 @@
+package numbered
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	lifetime      = 5 * time.Second  // of a value in memory
+	firstPatience = 10 * time.Second // with a bucket
+	patience      = 3 * time.Second  // if the value was read before
+)
+
+// A Cached is a value of a bucket in memory. It is safe for concurrent use.
+type Cached[T any] struct {
+	Read   func(ctx context.Context, was T) (T, error) // was is the value of the last read
+	Now    func() time.Time
+	Failed func(error) // logs that Get could not read
+
+	reading sync.Mutex // of the one caller that reads
+	mu      sync.Mutex
+	last    reading[T]
+}
+
+// reading is a read of a value.
+type reading[T any] struct {
+	value   T
+	isRead  bool
+	tried   time.Time // zero: never, or the value has expired
+	failure error     // of the first read
+	expired int       // how often the value has
+}
+
+// Get returns the value. It reads it at most every five seconds, unless it has expired.
+// It returns that of the last read if it cannot be read again, or if another caller
+// reads it. If it was never read, Get returns an error.
+func (c *Cached[T]) Get(ctx context.Context) (T, error) {
+	was := c.current()
+	switch {
+	case c.isFresh(was):
+		return was.value, was.failure
+	case !was.isRead, was.tried.IsZero():
+		c.reading.Lock()
+	case !c.reading.TryLock():
+		return was.value, nil
+	}
+	defer c.reading.Unlock()
+	if was = c.current(); c.isFresh(was) {
+		return was.value, was.failure
+	}
+	wait := firstPatience
+	if was.isRead {
+		wait = patience
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait) // other callers use the result too
+	defer cancel()
+	if _, err := c.renew(ctx, was); err != nil {
+		c.Failed(err)
+		if was.tried = c.Now(); !was.isRead {
+			was.failure = err
+		}
+		c.set(was)
+	}
+	now := c.current()
+	return now.value, now.failure
+}
+
+// Renew reads the value now.
+func (c *Cached[T]) Renew(ctx context.Context) (T, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	return c.renew(ctx, c.current())
+}
+
+func (c *Cached[T]) renew(ctx context.Context, was reading[T]) (T, error) {
+	value, err := c.Read(ctx, was.value)
+	if err == nil {
+		c.set(reading[T]{value: value, isRead: true, tried: c.Now(), expired: was.expired})
+	}
+	return value, err
+}
+
+// set sets the last read. A value that has expired meanwhile is read again.
+func (c *Cached[T]) set(now reading[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.expired != now.expired {
+		now.expired, now.tried = c.last.expired, time.Time{}
+	}
+	c.last = now
+}
+
+// Expire makes the next Get read the value.
+func (c *Cached[T]) Expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last.tried = time.Time{}
+	c.last.expired++
+}
+
+func (c *Cached[T]) current() reading[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+func (c *Cached[T]) isFresh(r reading[T]) bool {
+	return !r.tried.IsZero() && c.Now().Sub(r.tried) < lifetime
+}

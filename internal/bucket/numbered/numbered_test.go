@@ -1,0 +1,88 @@
+package numbered_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/bucket/numbered"
+)
+
+func TestConcurrentChangesAreAllMade(t *testing.T) {
+	v := numbered.Versions{Bucket: mem.New(), Prefix: "count"}
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			for i := range 5 {
+				_, err := v.Change(t.Context(), 0, func(text []byte) ([]byte, error) {
+					return fmt.Appendf(text, "%d.%d\n", w, i), nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	n, err := v.Newest(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := v.Read(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(text), "\n"); n != 40 || lines != 40 {
+		t.Errorf("version %d has %d lines after 40 changes", n, lines)
+	}
+}
+
+func TestNewestVersionIsFound(t *testing.T) {
+	v := numbered.Versions{Bucket: mem.New(), Prefix: "p"}
+	for n := range 70 {
+		for known := range n + 1 {
+			if got, err := v.Newest(t.Context(), known); err != nil || got != n {
+				t.Fatalf("Newest(%d) = %d, %v; want %d", known, got, err, n)
+			}
+		}
+		if created, err := v.Create(t.Context(), n+1, nil); err != nil || !created {
+			t.Fatalf("Create(%d): %v, %v", n+1, created, err)
+		}
+	}
+}
+
+// lossy stores blobs and loses the answers: the next try finds them.
+type lossy struct{ bucket.Bucket }
+
+func (l lossy) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
+	_, err := l.Bucket.Put(ctx, key, r, a)
+	return false, err
+}
+
+func TestWriterWhoseAnswerIsLostRecognizesItsVersion(t *testing.T) {
+	v := numbered.Versions{Bucket: lossy{mem.New()}, Prefix: "p"}
+	for i, c := range []struct {
+		text string
+		own  bool
+	}{{"mine", true}, {"other", false}} {
+		if created, err := v.Create(t.Context(), 1, []byte(c.text)); err != nil || created != c.own {
+			t.Errorf("writer %d: created %v, %v", i, created, err)
+		}
+	}
+}
+
+func TestTooLargeVersionIsRefused(t *testing.T) {
+	v := numbered.Versions{Bucket: mem.New(), Prefix: "p"}
+	created, err := v.Create(t.Context(), 1, make([]byte, numbered.MaxText+1))
+	if err == nil || created {
+		t.Fatal("it was created")
+	}
+	if !strings.Contains(err.Error(), fmt.Sprint(numbered.MaxText)) {
+		t.Errorf("the error does not name the limit: %v", err)
+	}
+}
