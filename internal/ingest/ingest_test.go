@@ -6,26 +6,15 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/ingest"
 )
-
-// spool is a temporary file.
-type spool struct{ *os.File }
-
-func (s spool) Size() int64 {
-	info, err := s.Stat()
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
 
 // texts is a store of texts, which it publishes in memory.
 type texts struct {
@@ -36,13 +25,9 @@ type texts struct {
 
 func open(t *testing.T, l ingest.Limits) *texts {
 	t.Helper()
-	dir := t.TempDir()
 	return &texts{t: t, parts: ingest.New(l, ingest.Deps{
 		Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		Spool: func() (cache.Spool, error) {
-			f, err := os.CreateTemp(dir, "")
-			return spool{f}, err
-		},
+		Spool: func() (cache.Spool, error) { return cachetest.Spool(t) },
 	})}
 }
 

@@ -7,17 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
-	"sync/atomic"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 )
 
-const (
-	workers = 8       // that read or remove parts of one upload
-	maxHead = 1 << 10 // bytes of the line of a part
-)
+const maxHead = 1 << 10 // bytes of the line of a part
 
 // put stores a part, and reports whether it did.
 func (r round) put(ctx context.Context, k int, d *Draft, ifAbsent bool) (created bool, err error) {
@@ -54,7 +49,7 @@ var errEnough = errors.New("a part ends the scan")
 // down, or side by side, so a missing part is most often close to the last one.
 func (r round) scan(ctx context.Context, k int, enough func(*Part) bool) (parts []*Part, isEnough bool, err error) {
 	parts = make([]*Part, r.Count)
-	err = each(r.Count, func(i int) error {
+	err = bucket.Each(r.Count, func(i int) error {
 		at := k - i/2
 		if i%2 == 1 {
 			at = k + (i+1)/2
@@ -75,22 +70,3 @@ func (r round) scan(ctx context.Context, k int, enough func(*Part) bool) (parts 
 
 // place names a part in messages.
 func (r round) place(k int) string { return fmt.Sprintf("part %d of %d", k, r.Count) }
-
-// each calls do for all numbers below n, some at a time, until one fails.
-func each(n int, do func(k int) error) error {
-	var next atomic.Int64
-	var all sync.WaitGroup
-	errs := make([]error, min(workers, n))
-	for w := range errs {
-		all.Go(func() {
-			for k := int(next.Add(1)) - 1; k < n && errs[w] == nil; k = int(next.Add(1)) - 1 {
-				errs[w] = do(k)
-			}
-			if errs[w] != nil {
-				next.Store(int64(n))
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}

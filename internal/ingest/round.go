@@ -134,7 +134,7 @@ func (r round) end(ctx context.Context, parts []*Part) error {
 	if err := r.write(ctx, r.key(overBlob), mark{At: r.deps.Now(), Published: parts != nil}, true); err != nil {
 		return err
 	}
-	err := each(r.Count, func(k int) error { return r.deps.Bucket.Delete(ctx, r.part(k)) })
+	err := bucket.Each(r.Count, func(k int) error { return r.deps.Bucket.Delete(ctx, r.part(k)) })
 	if err != nil {
 		r.Log.Warn("cannot remove the parts of an upload", "error", err)
 	}

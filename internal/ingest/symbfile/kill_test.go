@@ -1,37 +1,28 @@
 package symbfile_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
+	"symbolon/internal/proctest"
 )
-
-const childFolder = "SYMBOLON_INGEST_TEST_FOLDER"
 
 // TestMain is also the process that is killed: it uploads one generation after the
 // other, in four parts, and prints the number of each.
 func TestMain(m *testing.M) {
-	if at := os.Getenv(childFolder); at != "" {
-		b, err := dir.Open(at)
+	proctest.Main(m, func(folder string, first int) {
+		b, err := dir.Open(folder)
 		if err != nil {
 			panic(err)
 		}
-		first, err := strconv.Atoi(os.Getenv(childFolder + "_FIRST"))
-		if err != nil {
-			panic(err)
-		}
-		n := open(&child{}, b, symbfile.Config{})
+		n := open(proctest.Child{}, b, symbfile.Config{})
 		for g := first; ; g++ {
 			for k, body := range generation(g) {
 				if _, err := n.take(of(fmt.Sprint("g", g), k, 4), body); err != nil {
@@ -40,15 +31,8 @@ func TestMain(m *testing.M) {
 			}
 			fmt.Println(g)
 		}
-	}
-	os.Exit(m.Run())
+	})
 }
-
-// child is what the helpers need of a test.
-type child struct{ testing.TB }
-
-func (child) Helper()        {}
-func (child) Cleanup(func()) {}
 
 func generation(g int) [][]byte { return split(fmt.Sprint("generation", g), 4) }
 
@@ -62,27 +46,7 @@ func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
 	n := open(t, b, symbfile.Config{})
 	done, held := 0, 0
 	for range 25 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), childFolder+"="+at, childFolder+"_FIRST="+strconv.Itoa(done+1))
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(out)
-		if !lines.Scan() {
-			t.Fatal("the process has said nothing")
-		}
-		time.AfterFunc(rand.N(60*time.Millisecond), func() { cmd.Process.Kill() })
-		for more := true; more; more = lines.Scan() {
-			if done, err = strconv.Atoi(lines.Text()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_ = cmd.Wait() // it was killed
+		done = proctest.Kill(t, at, done+1)
 		got := must(t, n.published(symbfile.Ranges))
 		if !slices.Equal(got, must(t, joined(generation(done)))) && !slices.Equal(got, must(t, joined(generation(done+1)))) {
 			t.Fatalf("after generation %d another file is published: %.200q", done, got)

@@ -1,0 +1,44 @@
+package missing
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"time"
+
+	"symbolon/internal/console"
+)
+
+// WriteCSV writes rows with a header. The first four columns are those of Mozilla's
+// missingsymbols.csv.
+func WriteCSV(w io.Writer, rows []*Row) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"debug_file", "debug_id", "code_file", "code_id", "count", "first", "last", "interface", "project", "reason", "product"}) // Error has it
+	for _, r := range rows {
+		_ = out.Write([]string{
+			r.DebugFile, r.DebugID, r.CodeFile, r.CodeID, strconv.FormatInt(r.Count, 10),
+			r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339), r.Door, r.Project, r.Reason, r.Product,
+		})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// WriteText writes rows as a table for people.
+func WriteText(w io.Writer, rows []*Row) {
+	for _, r := range rows {
+		name, id := r.DebugFile, r.DebugID
+		if id == "" {
+			name, id = r.CodeFile, r.CodeID
+		}
+		from := r.Door
+		if r.Product != "" {
+			from += "/" + r.Product
+		}
+		if name != "" { // a debuginfod client sends the id only
+			name += "/"
+		}
+		console.Printf(w, "%8d  %s  %s%s  %s  %s\n", r.Count, r.Last.Format("2006-01-02 15:04"), console.Printable(name), id,
+			console.Printable(from), console.Printable(r.Reason))
+	}
+}

@@ -1,0 +1,124 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/ident"
+	"symbolon/internal/store"
+)
+
+func TestChangesAreSeenWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := mem.New()
+		first := open(t, b)
+		upload(t, first, "a", symbols(1, code))
+		var own, others changed
+		s, node := open(t, b), open(t, b)
+		s.OnChange(own.note)
+		node.OnChange(others.note)
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, one := range []*store.Store{s, node} {
+			go one.Watch(ctx)
+		}
+		synctest.Wait()
+		u := upload(t, s, "new", symbols(2, code))
+		if own.count(2) != 1 {
+			t.Error("Commit did not call the hook")
+		}
+		if others.count(2) != 0 {
+			t.Error("the other node knew of the upload before it looked")
+		}
+		time.Sleep(time.Second)
+		if others.count(2) != 1 {
+			t.Errorf("the other node saw the upload %d times", others.count(2))
+		}
+		if all, err := node.Projects(t.Context()); err != nil || len(all) != 3 {
+			t.Errorf("the other node has the projects %v, %v", all, err)
+		}
+		if err := node.Delete(t.Context(), u.ID, "", ""); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if own.count(2) != 2 || others.count(2) != 2 {
+			t.Errorf("after the deletion the nodes saw %d and %d changes", own.count(2), others.count(2))
+		}
+		if own.count(1)+others.count(1) != 0 {
+			t.Error("a change before the start is reported")
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestManyChangesOfTwoNodesAreAllSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := mem.New()
+		ctx, cancel := context.WithCancel(t.Context())
+		nodes := []*store.Store{open(t, b), open(t, b), open(t, b)}
+		seen := make([]changed, len(nodes))
+		for i, s := range nodes {
+			s.OnChange(seen[i].note)
+			go s.Watch(ctx)
+		}
+		synctest.Wait()
+		const uploads = 40
+		for i := range uploads {
+			upload(t, nodes[i%2], "a", symbols(i+1, code))
+		}
+		time.Sleep(time.Second)
+		for n := range uploads {
+			for i := range nodes {
+				if got := seen[i].count(n + 1); got != 1 {
+					t.Errorf("node %d saw %d changes by upload %d", i, got, n)
+				}
+			}
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestOldChangesAreRemoved(t *testing.T) {
+	b := mem.New()
+	s := open(t, b)
+	for i := range 1003 {
+		upload(t, s, "a", symbols(i%3+1, code))
+	}
+	keys, more, err := b.List(t.Context(), "change/", "", 1000)
+	if err != nil || more || len(keys) != 1000 {
+		t.Fatalf("%d changes, more: %v, %v", len(keys), more, err)
+	}
+	node := open(t, b)
+	upload(t, node, "a", symbols(1, code))
+	if _, err := b.Stat(t.Context(), "change/1004"); err != nil {
+		t.Errorf("a new process does not continue the changes: %v", err)
+	}
+}
+
+func TestAnnouncedSymbfilesAreSeenByOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := mem.New()
+		s, node := open(t, b), open(t, b)
+		var own, others []ident.Module
+		s.OnChange(func(ids []ident.Module) { own = append(own, ids...) })
+		node.OnChange(func(ids []ident.Module) { others = append(others, ids...) })
+		ctx, cancel := context.WithCancel(t.Context())
+		go node.Watch(ctx)
+		synctest.Wait()
+		m := ident.Module{Type: ident.TypeELF, FileID: ident.FileID{1, 2}, CodeID: "0123456789abcdef"}
+		s.Announce(t.Context(), m)
+		if len(own) != 1 || own[0] != m {
+			t.Errorf("this process saw %v, want %v", own, m)
+		}
+		time.Sleep(time.Second)
+		cancel()
+		synctest.Wait()
+		if len(others) != 1 || others[0] != m {
+			t.Errorf("the other process saw %v, want %v", others, m)
+		}
+	})
+}
