@@ -4,6 +4,7 @@ package answer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -36,10 +37,13 @@ var Formats = map[string]func(dst []byte, a *Answer) []byte{
 	"jsonl": func(dst []byte, a *Answer) []byte { return append(appendJSON(dst, a), '\n') },
 }
 
+// unknown is the text for a function without a name.
+const unknown = "??"
+
 func appendText(dst []byte, a *Answer) []byte {
 	dst = append(append(dst, console.Printable(a.Addr)...), '\n')
 	for _, f := range a.Frames {
-		dst = append(append(dst, "  "...), console.Printable(f.Function)...)
+		dst = append(append(dst, "  "...), console.Printable(cmp.Or(f.Function, unknown))...)
 		if f.Offset != "" && f.Offset != "0x0" {
 			dst = append(append(dst, '+'), f.Offset...)
 		}
@@ -58,7 +62,7 @@ func appendText(dst []byte, a *Answer) []byte {
 		dst = append(dst, '\n')
 	}
 	if len(a.Frames) == 0 {
-		dst = append(dst, "  ??\n"...)
+		dst = append(append(dst, "  "...), unknown+"\n"...)
 	}
 	return dst
 }

@@ -26,8 +26,9 @@ var chosenBecause = map[locate.Purpose]string{
 }
 
 const (
-	nameSource = "Name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."
-	nameBoth   = "Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. " +
+	nameSource = "Upload the file: symbolon upload FILE; " +
+		"or name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."
+	nameBoth = "Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. " +
 		"Look both up in the crash report or with a debugger. If the id is the build id of an ELF file, add --type elf."
 	checkModule = "No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources exclude it."
 	nameBuildID = `Name the build id too: symbolon explain %s/%s NAME/BUILDID. ` +
@@ -40,7 +41,8 @@ const (
 // adviceByKind has the advice for a failure of each kind.
 var adviceByKind = map[fault.Kind]string{
 	fault.NotFound: "Not found: check the debug file name and the id letter for letter, " +
-		"and whether symbols of this very build were ever uploaded; or add a source that has them with --source.",
+		"and whether symbols of this very build were ever uploaded; " +
+		"upload them with symbolon upload, or add a source that has them with --source.",
 	fault.Denied: "Denied: the server requires credentials, or other ones; check the headers of the source in the configuration.",
 	fault.Timeout: "Timeout: the server is slow or the file is large; try again, or raise the limit that was reached: " +
 		"network.connect_timeout, head_timeout, read_timeout or max_download_timeout.",

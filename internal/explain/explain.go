@@ -7,13 +7,16 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/source"
 )
 
 // Question is a module and the purpose of its file.
@@ -26,26 +29,37 @@ type Question struct {
 // configured sources.
 func Lookup(ctx context.Context, l *locate.Locator, q Question, sources int) (*Trail, error) {
 	found, tried, err := l.Best(ctx, q.Module, q.Purpose)
-	var mapping []locate.Tried
+	var others []locate.Tried
 	if err == nil {
-		mapping = found.Mapping()
+		others = found.Others()
 		found.Close()
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	t := New(q, tried, err, time.Now(), sources)
-	t.addMapping(mapping)
+	t.addOthers(others)
 	return t, nil
 }
 
 // Trail is the result of a lookup with all that led to it.
 type Trail struct {
-	Asked   Module    `json:"asked"`
-	Found   bool      `json:"found"`
-	Verdict string    `json:"verdict"`
-	Tried   []Attempt `json:"tried"`
-	Advice  []string  `json:"advice,omitempty"`
+	Asked   Module     `json:"asked"`
+	Found   bool       `json:"found"`
+	Verdict string     `json:"verdict"`
+	Tried   []Attempt  `json:"tried"`
+	Deleted []Deletion `json:"deleted,omitempty"` // if nothing was found, the last one first
+	Advice  []string   `json:"advice,omitempty"`
+}
+
+// Deletion is that of an upload which had the file.
+type Deletion struct {
+	Upload  string    `json:"upload"`
+	Project string    `json:"project"`
+	File    string    `json:"file"`
+	By      string    `json:"by"`
+	Why     string    `json:"why"`
+	Time    time.Time `json:"time"`
 }
 
 // Module is the identity that was looked up.
@@ -96,6 +110,18 @@ func New(q Question, tried []locate.Tried, err error, now time.Time, sources int
 	return t
 }
 
+// AddDeleted adds deletions of uploads that had the file, the last one first, and
+// advice on it.
+func (t *Trail) AddDeleted(list []Deletion) {
+	t.Deleted = list
+	if len(list) > 0 {
+		d := &list[0]
+		t.Advice = slices.Insert(t.Advice, 0, fmt.Sprintf("Deleted: %s of the project %s was deleted on %s by %s, with the upload %s: %s. "+
+			"Upload it again: symbolon upload --project %s FILE.",
+			d.File, d.Project, d.Time.Format("2006-01-02 15:04 MST"), d.By, d.Upload, cmp.Or(d.Why, "no reason given"), d.Project))
+	}
+}
+
 // newModule returns the module m. full is m with the derived ids.
 func newModule(m, full ident.Module) Module {
 	out := Module{DebugFile: full.DebugFile, CodeFile: full.CodeFile, CodeID: full.CodeID.String()}
@@ -111,11 +137,11 @@ func newModule(m, full ident.Module) Module {
 	return out
 }
 
-// addMapping adds the candidates for the line mapping of the chosen file.
-func (t *Trail) addMapping(tried []locate.Tried) {
+// addOthers adds the candidates for the parts and the line mapping of the chosen file.
+func (t *Trail) addOthers(tried []locate.Tried) {
 	for _, c := range tried {
 		t.Tried = append(t.Tried, newAttempt(c))
-		if c.Chosen {
+		if c.Chosen && c.Kind == source.IL2CPP {
 			t.Verdict += "; lines of C# come from the mapping in " + c.Source
 		}
 	}

@@ -46,7 +46,7 @@ func (l *Locator) ask(ctx context.Context, a target, m *lookup) (*Found, Tried, 
 		f.release()
 		return nil, tried, nil
 	}
-	meta := l.metaFor(ctx, f, m.Module, c.Public)
+	meta := f.metaFor(m.Module)
 	f.markChecked(meta)
 	if tried.Fault = meta.check(m.Module); tried.Fault != nil {
 		l.remember(ctx, key, tried.Fault, c, f.began)
@@ -81,10 +81,6 @@ func (l *Locator) known(ctx context.Context, a *target, m *lookup) (found *Found
 		}
 		return nil, tried, true
 	}
-	if meta.Hidden && meta.Names == ([32]byte{}) && l.hiddenNames(ctx, meta.Module.DebugID.UUID(), c.Public) != nil {
-		a.meta = meta // the names have appeared
-		return nil, Tried{}, false
-	}
 	if (Freshness{Seen: meta.Checked, Until: l.renewal(meta)}).state(l.now(), m.invalidated()) != Fresh {
 		a.meta, a.renewed = meta, true
 		return nil, Tried{}, false
@@ -115,7 +111,7 @@ func (l *Locator) renew(ctx context.Context, a target, m *lookup) (*Found, Tried
 		l.logFault(c, f.attempt, f.fault)
 		found.Checked, found.Retry = f.began, l.now().Add(retryAfter)
 	default:
-		meta := l.metaFor(ctx, f, m.Module, c.Public)
+		meta := f.metaFor(m.Module)
 		if why := meta.check(m.Module); why != nil { // another file
 			l.logFault(c, f.attempt, why)
 			f.release()

@@ -18,6 +18,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
+	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 )
@@ -33,16 +34,19 @@ type fetched struct {
 	space        bin.Space // for sections that were unpacked
 	file         *object.File
 	mapping      *mapping // instead of file; then spool is nil unless it will be kept
-	owner        *shared  // nil: of a failure
+	isPart       bool     // there is no file: it is opened for the object that needs it
+	hash         [32]byte // of the content of a part
+	use          atomic.Int32
+	described    sync.Once // for meta
+	meta         Meta      // of the object, before it had parts
+	owner        *shared   // nil: of a failure
 	began        time.Time
 	key          cache.Key
 	refs         atomic.Int32              // the last one is released under the mu of owner
 	fromOriginal bool                      // it was read from the kept original
 	keep         atomic.Bool               // it becomes a kept original
 	renewed      atomic.Pointer[Freshness] // the last renewal without a change
-	once         sync.Once                 // for complete
-	hidden       bool                      // it has hidden names
-	names        [32]byte                  // SHA-256 of the list of these names; zero: not known
+	base         [32]byte                  // of its addresses, if the file does not have it; else zero
 }
 
 func (f *fetched) closeSpace() {
@@ -91,7 +95,7 @@ func (f *fetched) rebase(base uint64) {
 	for _, o := range f.file.Objects() {
 		o.Rebase(base)
 	}
-	f.names = sha256.Sum256(fmt.Appendf(nil, "addresses from %#x", base))
+	f.base = sha256.Sum256(fmt.Appendf(nil, "addresses from %#x", base))
 }
 
 // errUnchanged ends the receiving of a file that is not sent.
@@ -155,8 +159,11 @@ type stream interface {
 func (l *shared) receive(ctx context.Context, f *fetched, kind string, fill func(io.Writer) error) error {
 	out := &lazySpool{make: l.spool}
 	var in stream = &timedStream{w: debugfile.NewStream(), now: l.now, kind: kind}
-	if kind == source.IL2CPP {
+	switch kind {
+	case source.IL2CPP:
 		in = newMappingStream()
+	case source.DWZ, source.DWP, source.DWO, source.UUIDMap, source.BCSymbolMap:
+		in = newPartStream()
 	}
 	err := fill(io.MultiWriter(out, in))
 	if err == nil {
@@ -362,4 +369,18 @@ func (l *shared) retire(key cache.Key, since time.Time) {
 // the fetch began: later changes may be missing.
 func (f *fetched) markChecked(meta *Meta) {
 	meta.Validator, meta.Checked, meta.Retry = f.attempt.Validator, f.began, time.Time{}
+}
+
+// metaFor returns the meta of the object of a file that m asks for.
+func (f *fetched) metaFor(m ident.Module) *Meta {
+	switch {
+	case f.mapping != nil:
+		return f.mapping.meta(m)
+	case f.isPart: // its identity is that of the lookup until it is supplied
+		return &Meta{Module: ident.Module{DebugID: m.DebugID, CodeID: m.CodeID}, Kind: "part", Size: f.spool.Size(), Hash: f.hash}
+	}
+	f.described.Do(func() { f.meta = metaOf(pick(f.file, m), f.spool.Size()) })
+	meta := f.meta
+	meta.Base = f.base
+	return &meta
 }

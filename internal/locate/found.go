@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"sync"
 	"time"
 
@@ -18,15 +19,18 @@ import (
 type Found struct {
 	Meta
 
-	l            *Locator
-	source       source.Source
-	candidate    source.Candidate
-	key          cache.Key
-	mu           sync.Mutex
-	file         *fetched // nil until File
-	mapping      *Found   // of its lines; nil if not found
-	mappingTrail []Tried
-	mappingUntil time.Time // when to look for a mapping again; zero: never
+	l         *Locator
+	source    source.Source
+	candidate source.Candidate
+	key       cache.Key
+	mu        sync.Mutex
+	file      *fetched       // nil until File
+	obj       *object.Object // of the file; nil until File
+	space     bin.Space      // of obj; nil if it is that of the file
+	parts     []*part        // that are found
+	mapping   *Found         // of its lines; nil if not found
+	others    []Tried        // attempts to find the parts and the mapping
+	again     time.Time      // when to look for these again; zero: never
 }
 
 // Tag identifies the state of the file. It is empty if neither a validator nor a
@@ -44,6 +48,9 @@ func (f *Found) Tag() string {
 	return fmt.Sprintf("%x-%x", id[:8], f.Size)
 }
 
+// Name returns the name of the file at its source.
+func (f *Found) Name() string { return path.Base(f.candidate.Path) }
+
 // Parse returns how long opening the file took, if it was fetched by this lookup.
 func (f *Found) Parse() time.Duration {
 	if f.file == nil {
@@ -60,7 +67,10 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 	if err := f.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	obj := pick(f.file.file, f.Module)
+	obj, err := f.whole(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	if f.mapping == nil {
 		return obj, f.file.spool, nil
 	}
@@ -69,10 +79,22 @@ func (f *Found) File(ctx context.Context) (*object.Object, bin.Source, error) {
 			return nil, nil, err
 		}
 		f.mapping.Close()
-		f.mapping, f.mappingUntil = nil, f.l.now().Add(retryAfter)
+		f.mapping = nil
+		f.lookAgain(f.l.now().Add(retryAfter))
 		return obj, f.file.spool, nil
 	}
 	return obj.Mapped(f.mapping.file.mapping.Map), f.file.spool, nil
+}
+
+// Content returns the bytes of the file, and fetches it if only its meta is known.
+// They are valid until Close.
+func (f *Found) Content(ctx context.Context) (bin.Source, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.open(ctx); err != nil {
+		return nil, err
+	}
+	return f.file.spool, nil
 }
 
 // open fetches the file, unless it is in use.
@@ -88,15 +110,15 @@ func (f *Found) open(ctx context.Context) error {
 	why := file.fault
 	var meta *Meta
 	if why == nil {
-		meta = f.l.metaFor(ctx, file, f.Module, f.candidate.Public)
+		meta = file.metaFor(f.Module)
 		why = meta.check(f.Module)
 	}
 	if why != nil {
 		file.release()
 		return why
 	}
-	f.Names, f.file = file.names, file
-	if file.mapping != nil && meta.Hash != f.Hash { // another mapping of the same file
+	f.Base, f.file = file.base, file
+	if (file.mapping != nil || file.isPart) && meta.Hash != f.Hash { // another mapping or part of the same file
 		file.markChecked(meta)
 		f.Meta = *meta
 		f.Record(ctx, f.Hash)
@@ -104,16 +126,24 @@ func (f *Found) open(ctx context.Context) error {
 	return nil
 }
 
-// Aux identifies the inputs of answers besides the file: the hidden names, and the
-// mapping of its lines. It is zero without them, and does not change once the file
-// is open.
+// Aux identifies the inputs of answers besides the file: the base of its
+// addresses, the contents of its parts, and the mapping of its lines. It is zero without them, and
+// does not change once the file is open.
 func (f *Found) Aux() [32]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.mapping == nil {
-		return f.Names
+	id := f.Base
+	if len(f.parts) > 0 {
+		contents := []string{"parts", string(id[:])}
+		for _, p := range f.parts {
+			contents = append(contents, p.need.Kind.String(), string(p.file.Hash[:]))
+		}
+		id = cache.KeyOf(contents...)
 	}
-	return cache.KeyOf("il2cpp", string(f.Names[:]), string(f.mapping.Hash[:]))
+	if f.mapping != nil {
+		id = cache.KeyOf("il2cpp", string(id[:]), string(f.mapping.Hash[:]))
+	}
+	return id
 }
 
 // Expires returns when a failure of File expires.
@@ -158,20 +188,55 @@ func (f *Found) Close() {
 	if f.file != nil {
 		f.file.release()
 	}
+	for _, p := range f.parts {
+		p.file.Close()
+	}
+	if f.space != nil {
+		_ = f.space.Close() // it is not used any more
+	}
 	if f.mapping != nil {
 		f.mapping.Close()
 	}
 }
 
-// Mapping returns the trail of the lookup of the mapping.
-func (f *Found) Mapping() []Tried { return f.mappingTrail }
+// Others returns the trail of the lookups of the parts of the file and of its mapping.
+func (f *Found) Others() []Tried { return f.others }
 
-// until returns when the sources should be asked whether the file and its mapping
-// have changed, or whether there is a mapping by now; zero if they never should.
+// Spooled returns the bytes of the open file and its parts.
+func (f *Found) Spooled() (size int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.parts {
+		size += p.file.Size
+	}
+	return size + f.Size
+}
+
+// tell adds attempts to find other files to those of the trail, and makes these files
+// be looked for again when the first failure expires, at least a minute later.
+func (f *Found) tell(told []Tried) {
+	for _, t := range told {
+		if t.Fault != nil && t.Location != "" {
+			f.lookAgain(later(t.Expires, f.l.now().Add(time.Minute)))
+		}
+	}
+	f.others = append(f.others, told[:min(len(told), maxTold)]...)
+}
+
+// lookAgain makes the parts and the mapping be looked for again at a time, unless
+// that is zero or they are looked for before.
+func (f *Found) lookAgain(at time.Time) {
+	if !at.IsZero() && (f.again.IsZero() || at.Before(f.again)) {
+		f.again = at
+	}
+}
+
+// until returns when the sources should be asked whether the file, its parts and its
+// mapping have changed, or whether there are more by now; zero if they never should.
 func (f *Found) until() time.Time {
 	end := f.l.renewal(&f.Meta)
-	if end.IsZero() || !f.mappingUntil.IsZero() && f.mappingUntil.Before(end) {
-		return f.mappingUntil
+	if end.IsZero() || !f.again.IsZero() && f.again.Before(end) {
+		return f.again
 	}
 	return end
 }
@@ -188,7 +253,13 @@ func (l *Locator) Freshness(seen time.Time, found *Found, trail []Tried, err err
 			}
 			until = later(until, l.now().Add(retryAfter))
 		}
-		return Freshness{Seen: seen, Until: until}
+		f := Freshness{Seen: seen, Until: until}
+		for _, n := range found.Needs {
+			if n.Kind == object.NeedAlt {
+				f.parts = append(f.parts, ids(n.module())...)
+			}
+		}
+		return f
 	}
 	f := Freshness{Seen: seen, Until: first, Fault: fault.Of(err)}
 	if _, shared := l.tier.(*cache.Layer); shared && f.Until.After(l.now().Add(maxShared)) {

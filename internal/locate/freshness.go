@@ -12,6 +12,7 @@ type Freshness struct {
 	Seen  time.Time    // when the sources were asked: a later invalidation ends it
 	Until time.Time    // when to look the module up again; zero: after an invalidation only
 	Fault *fault.Error // why no file was found; nil if one was
+	parts []string     // identifiers of the parts of the file, which are invalidated like its own
 }
 
 // State is whether an outcome may be used.
@@ -38,7 +39,7 @@ func (f Freshness) state(now, invalidated time.Time) State {
 func (l *Locator) State(m ident.Module, f Freshness) State {
 	var last time.Time
 	if l.invalidations.newest.Load() >= f.Seen.UnixNano() {
-		list := ids(m.Derive())
+		list := append(ids(m.Derive()), f.parts...)
 		if m.LacksBuildID() {
 			list = append(list, learnedMark(m.DebugID))
 		}
@@ -59,7 +60,8 @@ const (
 // Prolong returns the freshness of a file that is used although a lookup with
 // outcome f did not find it again.
 func (l *Locator) Prolong(f Freshness) Freshness {
-	return Freshness{Seen: f.Seen, Until: later(f.Until, l.now().Add(retryAfter))}
+	f.Until, f.Fault = later(f.Until, l.now().Add(retryAfter)), nil
+	return f
 }
 
 // renewal returns when the source of a file should be asked whether the file has

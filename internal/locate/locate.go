@@ -61,6 +61,7 @@ type shared struct {
 	fetches *cache.Flight[cache.Key, *fetched]
 
 	invalidations invalidations
+	withdrawals   invalidations
 	logLimit      logLimit
 
 	mu   sync.Mutex

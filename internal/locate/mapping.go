@@ -77,7 +77,7 @@ func (p *mapping) meta(m ident.Module) *Meta {
 			meta.Damage = fault.Mismatch + ": the file says " + text
 			continue
 		}
-		if meta.Module.DebugID = id; isSame(meta.Module, meta.Kind, m) {
+		if meta.Module.DebugID = id; source.IsSame(meta.Module, meta.Kind, m) {
 			break
 		}
 	}

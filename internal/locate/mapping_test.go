@@ -112,7 +112,7 @@ func where(t *testing.T, l *locate.Locator) (place string, found *locate.Found) 
 // verdicts are those on the places that were asked for a mapping.
 func verdicts(f *locate.Found) string {
 	var out []string
-	for _, t := range f.Mapping() {
+	for _, t := range f.Others() {
 		word := "usable"
 		if t.Fault != nil {
 			word = t.Fault.Kind.String()
@@ -176,8 +176,8 @@ func TestInvalidMappingIsSkipped(t *testing.T) {
 			if v := verdicts(found); (got != "next.cs:7") != used || v != want {
 				t.Errorf("%s: %s; %s", text, got, v)
 			}
-			if named := strings.Contains(text, "debug-id") && !used; named && !strings.Contains(found.Mapping()[0].Fault.Detail, fault.Mismatch) {
-				t.Errorf("%s: %v", text, found.Mapping()[0].Fault)
+			if named := strings.Contains(text, "debug-id") && !used; named && !strings.Contains(found.Others()[0].Fault.Detail, fault.Mismatch) {
+				t.Errorf("%s: %v", text, found.Others()[0].Fault)
 			}
 			found.Close()
 		}
@@ -360,8 +360,8 @@ func TestPlaceOfFileIsNotAskedForItsMapping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err, trail)
 		}
-		if _, _, err := found.File(t.Context()); err != nil || asked.Load() > 6 || len(found.Mapping()) > 0 {
-			t.Errorf("%v, asked %d times, %+v", err, asked.Load(), found.Mapping())
+		if _, _, err := found.File(t.Context()); err != nil || asked.Load() > 6 || len(found.Others()) > 0 {
+			t.Errorf("%v, asked %d times, %+v", err, asked.Load(), found.Others())
 		}
 		found.Close()
 	}

@@ -77,6 +77,10 @@ var usable = [...][]object.Features{
 	Pads:     {object.HasDebug},
 }
 
+// lastRank is that of files that are of use only if the file that they link to is
+// found.
+const lastRank = 90
+
 // rank returns the rank of a file for a purpose, zero being the best, and whether it
 // is usable at all. Features count first, then the class of the file.
 func (meta *Meta) rank(p Purpose) (int, bool) {
@@ -85,8 +89,26 @@ func (meta *Meta) rank(p Purpose) (int, bool) {
 			return i*10 + meta.precedence(p), true
 		}
 	}
+	if meta.link() != nil && usesParts(p) {
+		return lastRank, true
+	}
 	return 0, false
 }
+
+// HasPart reports whether a file, of a type and with features as in an object.Info,
+// has a part of its binary.
+func HasPart(p source.Part, kind string, f object.Features) bool {
+	switch p {
+	case source.DebugPart:
+		return f&object.HasDebug != 0 || kind == "dbg"
+	case source.CodePart:
+		return kind != "dbg"
+	}
+	return true
+}
+
+// usesParts reports whether answers for a purpose depend on the parts of a file.
+func usesParts(p Purpose) bool { return p == SymFirst || p == Debug || p == Symbols }
 
 // unsuitable returns a fault if the best file cannot be used for m.
 func (meta *Meta) unsuitable(m ident.Module) error {

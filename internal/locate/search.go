@@ -21,25 +21,40 @@ const maxParallel = 32
 // usable file the error is NotFound only if no source failed.
 func (l *Locator) Best(ctx context.Context, module ident.Module, p Purpose) (*Found, []Tried, error) {
 	m := l.newLookup(ctx, module)
+	var found *Found
+	var trail []Tried
+	var err error
 	if p == SymFirst {
-		return l.symFirst(ctx, m)
+		found, trail, err = l.symFirst(ctx, m)
+	} else {
+		found, trail, err = l.ranked(ctx, m, p)
 	}
-	found, trail, err := l.ranked(ctx, m, p)
-	if found == nil && err == nil {
+	if found != nil && err == nil && usesParts(p) {
+		found, trail, err = l.followLink(ctx, found, m, p, trail)
+	}
+	switch {
+	case err != nil:
+	case found == nil && p == SymFirst:
+		err = missing(trail, worstFault(trail))
+	case found == nil:
 		err = missing(trail, firstFault(trail))
+	case usesParts(p):
+		err = l.findParts(ctx, found, m, trail)
 	}
-	if found != nil && p == Debug {
-		if err = l.findMapping(ctx, found, m, trail); err != nil {
-			found.Close()
-			found = nil
-		}
+	if err == nil && p == Debug {
+		err = l.findMapping(ctx, found, m, trail)
+	}
+	if err != nil && found != nil {
+		found.Close()
+		found = nil
 	}
 	return found, trail, err
 }
 
-// Any finds the first file of one of these kinds, with any features.
-func (l *Locator) Any(ctx context.Context, module ident.Module, kinds ...string) (*Found, []Tried, error) {
-	found, trail, err := l.choose(ctx, l.newLookup(ctx, module), kinds, func(*Meta) (int, bool) { return 0, true })
+// Requested finds the first file that a client requests.
+func (l *Locator) Requested(ctx context.Context, asked source.FileRequest) (*Found, []Tried, error) {
+	found, trail, err := l.choose(ctx, l.newLookup(ctx, asked.Module), asked.Kinds,
+		func(meta *Meta) (int, bool) { return 0, HasPart(asked.Part, meta.Type, meta.Features) })
 	if found == nil && err == nil {
 		err = missing(trail, firstFault(trail))
 	}
@@ -256,7 +271,7 @@ func missing(trail []Tried, why *fault.Error) error {
 	case why != nil:
 		return why
 	case len(trail) == 0:
-		return fault.New(fault.NotFound, "", "no source is configured: add one with --source")
+		return fault.New(fault.NotFound, "", "no upload has the file, and no source is configured")
 	case !slices.ContainsFunc(trail, wasAsked):
 		return trail[0].Fault
 	}
@@ -309,16 +324,13 @@ func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []
 		return err
 	}
 	f.mapping = lines
-	f.mappingTrail = slices.DeleteFunc(asked, func(t Tried) bool { return t.Location == "" })
+	asked = slices.DeleteFunc(asked, func(t Tried) bool { return t.Location == "" })
 	if lines != nil {
-		f.mappingUntil = lines.until()
+		f.others = append(f.others, asked...)
+		f.lookAgain(lines.until())
 		return nil
 	}
-	for _, t := range f.mappingTrail {
-		if end := later(t.Expires, l.now().Add(time.Minute)); f.mappingUntil.IsZero() || end.Before(f.mappingUntil) {
-			f.mappingUntil = end
-		}
-	}
+	f.tell(asked)
 	return nil
 }
 

@@ -71,6 +71,9 @@ func (l *shared) remembered(ctx context.Context, key cache.Key, tried *Tried) (m
 		l.tier.Forget(ctx, cache.Meta, key)
 		return nil, false
 	}
+	if (meta.Kind == "elf" || meta.Hidden) && !meta.IsListed {
+		return nil, false
+	}
 	tried.Cached = true
 	return meta, true
 }
@@ -119,6 +122,21 @@ func (l *Locator) Invalidate(ctx context.Context, m ident.Module) error {
 		l.invalidations.note(id, now)
 	}
 	return nil
+}
+
+// Withdraw is Invalidate for modules whose files may have been removed on purpose: an
+// open file is not used any more if no source has one.
+func (l *Locator) Withdraw(ctx context.Context, m ident.Module) error {
+	now := l.now()
+	for _, id := range ids(m.Derive()) {
+		l.withdrawals.note(id, now)
+	}
+	return l.Invalidate(ctx, m)
+}
+
+// IsWithdrawn reports whether m was withdrawn since an outcome was seen.
+func (l *Locator) IsWithdrawn(m ident.Module, f Freshness) bool {
+	return !l.withdrawals.last(ids(m.Derive())).Before(f.Seen)
 }
 
 // invalidated returns the last time when m was invalidated, by this process or

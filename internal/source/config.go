@@ -88,6 +88,11 @@ const (
 	Symbfile     = "symbfile"    // functions and lines, for Elastic's profilers
 	ReturnPads   = "returnpads"  // frames of return addresses, for Elastic's profilers
 
+	// Files with a part of the debug information of an ELF file; filtered as elf_debug.
+	DWZ = "dwz" // shared by several files
+	DWP = "dwp" // of many units
+	DWO = "dwo" // of one unit
+
 	Beside = "elf_beside" // a companion next to where the Breakpad file would be; filtered as elf_debug
 )
 
@@ -295,7 +300,8 @@ func (c Config) Wants(m ident.Module, kind string) bool {
 }
 
 func (f Filters) admit(kind string) bool {
-	if kind == Beside {
+	switch kind {
+	case Beside, DWZ, DWP, DWO:
 		kind = ELFDebug
 	}
 	return len(f.FileTypes) == 0 || slices.Contains(f.FileTypes, kind)

@@ -68,15 +68,15 @@ func (u *URL) UnmarshalText(text []byte) error {
 }
 
 // CleanURL returns an address for people: without user info, query and fragment,
-// which may have secrets. A text that is not an address with a host is redacted
-// completely.
+// which may have secrets, and without tokens in its path. A text that is not an address
+// with a host is redacted completely.
 func CleanURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return bin.Redacted
 	}
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
-	return clean.String()
+	return bin.RedactTokens(clean.String())
 }
 
 // CredentialID returns a text that differs for different sets of secrets, or an

@@ -80,12 +80,16 @@ func TestSecretsAreReadFromText(t *testing.T) {
 	}
 }
 
+// aToken has the form of the tokens of the server.
+const aToken = "QUJDREVGR0g6QUJDREVGR0hJSktMTU5PUFFSU1RVVlc"
+
 func TestCleanURL(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://host:8443/a%2Fb/c%20d?x=1": "https://host:8443/a%2Fb/c%20d",
 		"https://u:p@host/a?b#c":            "https://host/a",
 		"http://[::1]:80/":                  "http://[::1]:80/",
 		"user:pass@host/path":               "[redacted]",
+		"https://host/t/" + aToken + "/x":   "https://host/t/[redacted]/x",
 		"user@host/path":                    "[redacted]",
 		"http:user:pass@host":               "[redacted]",
 		"http://host/%zz":                   "[redacted]",

@@ -56,7 +56,7 @@ func parsePlace(place string) (Config, error) {
 		if err != nil {
 			return Config{}, fmt.Errorf("source %s: %w", CleanURL(place), err)
 		}
-		return Config{ID: u.Host + strings.TrimRight(u.EscapedPath(), "/"), Type: HTTP, URL: NewURL(place)}, nil
+		return Config{ID: bin.RedactTokens(u.Host + strings.TrimRight(u.EscapedPath(), "/")), Type: HTTP, URL: NewURL(place)}, nil
 	}
 	if info, err := os.Stat(place); err != nil || !info.IsDir() {
 		return Config{}, fmt.Errorf("invalid source %q: must be a preset (%s), an http(s) URL or an existing folder",

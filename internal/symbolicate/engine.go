@@ -46,6 +46,7 @@ type Engine struct {
 	tables  *table.Tables
 	now     func() time.Time
 	patient bool
+	note    func(m ident.Module, why *fault.Error) // nil: missing modules are not counted
 }
 
 // New returns an engine that uses tables.
@@ -55,13 +56,25 @@ func New(cfg Config, tables *table.Tables, now func() time.Time) *Engine {
 
 // With returns a copy of e that uses other tables.
 func (e *Engine) With(t *table.Tables) *Engine {
-	return &Engine{cfg: e.cfg, tables: t, now: e.now, patient: e.patient}
+	with := *e
+	with.tables = t
+	return &with
 }
 
 // Patient returns a copy of e that waits for modules as long as its callers do.
 // The deadline for lookups in a file without a table still applies.
 func (e *Engine) Patient() *Engine {
-	return &Engine{cfg: e.cfg, tables: e.tables, now: e.now, patient: true}
+	with := *e
+	with.patient = true
+	return &with
+}
+
+// Noting returns a copy of e that calls note for each module of a request that was
+// not found, when the result is released.
+func (e *Engine) Noting(note func(m ident.Module, why *fault.Error)) *Engine {
+	with := *e
+	with.note = note
+	return &with
 }
 
 // Run opens the modules of req, and changes the addresses of its frames to
@@ -79,7 +92,7 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 // Begin starts to open the modules of req. Frames of the result are available
 // after All, or after Open for some of them.
 func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
-	res := &Result{req: req, cfg: e.cfg, now: e.now, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
+	res := &Result{req: req, cfg: e.cfg, now: e.now, note: e.note, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
 	for _, f := range req.Frames {
 		if f.Module >= 0 {
 			res.Modules[f.Module].Asked = true
@@ -179,7 +192,7 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 	}
 	mod.Found, mod.handle, mod.Report = true, h, report
 	facts := h.Facts()
-	mod.Name, mod.Arch, mod.VCS = facts.Module.CodeFile, facts.Module.Arch, facts.VCS
+	mod.Name, mod.Arch, mod.VCS, mod.LoadAddress = facts.Module.CodeFile, facts.Module.Arch, facts.VCS, facts.LoadAddress
 	mod.Features |= facts.Features
 	metric.Modules.Add(1, "found")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"symbolon/internal/demangle"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
@@ -16,7 +17,8 @@ import (
 
 // Frame is an address to look up: Addr in the module with this index. The
 // address is absolute if the request has the base of the module, and else
-// relative to the module. A frame with a negative Module has no answer.
+// relative to the module, or as linked. A frame with a negative Module has no
+// answer.
 type Frame struct {
 	Module int32
 	Step   Step
@@ -27,6 +29,7 @@ type Frame struct {
 type Request struct {
 	Modules []ident.Module
 	Bases   []uint64 // load addresses of the modules; zero or nil: unknown
+	Linked  []bool   // by module: addresses are those of the file as linked; nil: none are
 	Frames  []Frame
 	Purpose locate.Purpose // the purpose of the files: SymFirst or Debug
 	Nearest bool           // answer with the function or symbol that starts at or below the address, at any distance
@@ -40,6 +43,7 @@ type Module struct {
 	Name         string // file name of the code, if the debug file has one other than its own
 	Arch         ident.Arch
 	Features     object.Features // of the files found for it
+	LoadAddress  uint64          // as linked
 	VCS          string          // version control system of the source server of its debug file
 	Report       table.Report
 	SourceReport table.Report // of the search for source files, if requested
@@ -76,7 +80,8 @@ type Result struct {
 	req     *Request
 	cfg     Config
 	now     func() time.Time
-	frames  int // answered so far, inlined ones included
+	note    func(ident.Module, *fault.Error) // of a missing module; may be nil
+	frames  int                              // answered so far, inlined ones included
 	win     *window
 	names   demangle.Work
 	end     int                // end of the frames that may be read
@@ -224,6 +229,9 @@ func (r *Result) Release() {
 		r.win = nil
 	}
 	for i := range r.Modules {
+		if m := &r.Modules[i]; m.Asked && !m.Found && !m.Report.Late && m.Report.Fault != nil && r.note != nil {
+			r.note(r.req.Modules[i], m.Report.Fault)
+		}
 		for _, h := range []*table.Handle{r.Modules[i].handle, r.Modules[i].sources} {
 			if h != nil {
 				h.Close()

@@ -42,8 +42,11 @@ func (g grid) step(addr uint64, s Step) uint64 {
 	return addr
 }
 
-// base returns the load address of a module.
+// base returns the address of the start of a module, in the addresses of its frames.
 func (r *Result) base(m int32) uint64 {
+	if m >= 0 && int(m) < len(r.req.Linked) && r.req.Linked[m] {
+		return r.Modules[m].LoadAddress
+	}
 	if m < 0 || int(m) >= len(r.req.Bases) {
 		return 0
 	}
@@ -54,7 +57,7 @@ func (r *Result) base(m int32) uint64 {
 // up to another, after their step, which depends on the architecture in the
 // module's file.
 func (r *Result) place(from, to int) {
-	if r.req.Bases == nil {
+	if r.req.Bases == nil && r.req.Linked == nil {
 		return
 	}
 	for i := from; i < to; i++ {

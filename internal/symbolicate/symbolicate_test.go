@@ -153,6 +153,27 @@ func TestNearestAnswersBeyondTheEnd(t *testing.T) {
 	}
 }
 
+func TestMissingModulesAreNoted(t *testing.T) {
+	var noted []string
+	e := engine(t, symbolicate.Config{}).Noting(func(m ident.Module, why *fault.Error) {
+		noted = append(noted, m.DebugFile+" "+why.Kind.String())
+	})
+	req := &symbolicate.Request{
+		Modules: []ident.Module{rig.Module("a.so"), rig.Module("gone.so"), rig.Module("unasked.so")},
+		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
+	}
+	for range 2 {
+		res, err := e.Patient().Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Release()
+	}
+	if got, want := strings.Join(noted, ", "), "gone.so not found, gone.so not found"; got != want {
+		t.Errorf("noted %q, want %q", got, want)
+	}
+}
+
 func TestSlowModuleIsMissing(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: 200 * time.Millisecond})
 	req := &symbolicate.Request{

@@ -54,6 +54,7 @@ type Source struct {
 	decoder *source.Decoder
 	now     func() time.Time
 	label   string        // in the metrics
+	root    string        // absolute path of a folder of this machine
 	place   string        // address of the folder, for people
 	key     string        // identity of the folder; for a file its path follows
 	index   *source.Index // nil: no index
@@ -88,9 +89,10 @@ func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func
 	if err != nil {
 		return nil, fault.New(fault.Internal, cfg.Path, "find the folder: %w", err)
 	}
-	place := "file://" + transfer.EscapePath(filepath.ToSlash(folder)) + "/"
+	folder = filepath.ToSlash(folder)
+	place := "file://" + transfer.EscapePath(folder) + "/"
 	s := &Source{
-		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, place: place, key: place,
+		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, root: folder, place: place, key: place,
 		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), wait: indexWait,
 	}
 	s.cfg.Layout.Type = cmp.Or(s.cfg.Layout.Type, source.Native)

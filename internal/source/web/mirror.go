@@ -62,7 +62,7 @@ func (s *Source) Candidates(ctx context.Context, m ident.Module, kinds []string)
 	for _, kind := range kinds {
 		for _, path := range s.cfg.Paths(m, kind) {
 			list = append(list, source.Candidate{
-				Source: s.cfg.ID, Kind: kind, Location: s.address(path), Key: key + " " + transfer.EscapePath(path),
+				Source: s.cfg.ID, Kind: kind, Location: source.CleanURL(s.address(path)), Key: key + " " + transfer.EscapePath(path),
 				Public: s.cfg.IsPublic, Path: path, Checksum: m.DebugChecksum,
 			})
 		}
