@@ -1,8 +1,8 @@
 package api
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
+	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/token"
 )
 
 // Client is the holder of a token, with its rights.
 type Client struct {
 	Name           string     `yaml:"name" help:"Name of the holder, for people."`
-	Token          bin.Secret `yaml:"token" help:"The secret, which clients send as Authorization: Bearer TOKEN."`
+	Token          bin.Secret `yaml:"token" help:"The secret, which clients send as Authorization: Bearer TOKEN, or in another form that tokens have."`
 	Scopes         []string   `yaml:"scopes" help:"Scopes that requests may name, * for any. A request without a scope has the first one."`
 	Sources        []string   `yaml:"sources" help:"Ids of the configured sources that are searched for the holder. None: all."`
 	RequestSources bool       `yaml:"request_sources" help:"Let requests name sources of their own, if sentry.allow_request_sources does."`
@@ -26,7 +27,7 @@ type Client struct {
 // AccessConfig has the clients with their rights. By the zero value every client
 // may symbolicate, and those on this machine may operate.
 type AccessConfig struct {
-	Clients []Client `yaml:"clients" help:"Clients that may use the interfaces of Sentry, and their rights. None: all clients, in any scope."`
+	Clients []Client `yaml:"clients" help:"Clients that may use the interfaces of Sentry, and their rights, besides the tokens of symbolon token add. None: all clients, in any scope."`
 }
 
 // minToken is the smallest length of a token.
@@ -55,53 +56,119 @@ func (c AccessConfig) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Access finds the holders of tokens. It is safe for concurrent use.
+// Tokens returns the tokens of the clients. They have no rights in projects.
+func (c AccessConfig) Tokens() []token.Token {
+	var all []token.Token
+	for i := range c.Clients {
+		t := &c.Clients[i]
+		g := token.Grant{ID: fmt.Sprintf("access.clients[%d]", i), Name: t.Name, Scopes: t.Scopes, Sources: t.Sources, RequestSources: t.RequestSources}
+		if t.Sources == nil {
+			g.Sources = []string{token.Any}
+		}
+		if len(t.Scopes) > 0 {
+			g.Rights = append(g.Rights, token.Symbolicate)
+		}
+		if t.Admin {
+			g.Rights = append(g.Rights, token.Admin)
+		}
+		all = append(all, token.Fixed(t.Token.Reveal(), g))
+	}
+	return all
+}
+
+// Access finds out what clients may do. It is safe for concurrent use.
 type Access struct {
-	tokens  []*Client
-	hashes  [][sha256.Size]byte
+	ring    *token.Ring
+	isOpen  bool // access.clients is empty
 	proxies proxies
 }
 
-// NewAccess returns an Access. trusted are the addresses and networks of
-// Config.TrustedProxies.
-func NewAccess(cfg AccessConfig, trusted []string) *Access {
-	a := &Access{}
+// NewAccess returns an Access. The ring has the tokens of the configuration. trusted
+// are the addresses and networks of Config.TrustedProxies.
+func NewAccess(cfg AccessConfig, ring *token.Ring, trusted []string) *Access {
+	a := &Access{ring: ring, isOpen: len(cfg.Clients) == 0}
 	a.proxies, _ = parseProxies(trusted) // Config.Validate has reported invalid ones
-	for i := range cfg.Clients {
-		a.tokens = append(a.tokens, &cfg.Clients[i])
-		a.hashes = append(a.hashes, sha256.Sum256([]byte(cfg.Clients[i].Token.Reveal())))
-	}
 	return a
 }
 
-// Open reports whether tokens are not needed.
-func (a *Access) Open() bool { return len(a.tokens) == 0 }
-
-// Holder returns the holder of the token of a request, or nil. Its time does not
-// depend on how much of a token is right.
-func (a *Access) Holder(r *http.Request) *Client {
-	kind, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(kind, "Bearer") {
-		return nil
-	}
-	sum := sha256.Sum256([]byte(strings.TrimSpace(text)))
-	var found *Client
-	for i := range a.hashes {
-		if subtle.ConstantTimeCompare(sum[:], a.hashes[i][:]) == 1 {
-			found = a.tokens[i]
+// Grant returns what the client of a request may do. The error is token.ErrUnknown for
+// a token that is not valid, or that of the store of tokens. While no token exists,
+// tokens are ignored. Without a token there are no rights, but for a client of this
+// machine: it may do everything while no token exists, and operate the server while
+// none is for that.
+//
+// Scopes and configured sources are open to every client if access.clients is empty.
+// Else a token that was added has the scopes of its projects if it may symbolicate.
+func (a *Access) Grant(r *http.Request) (*token.Grant, error) {
+	texts := credentials(r)
+	isLocal := a.isLocal(r)
+	g := &token.Grant{}
+	if len(texts) > 0 || isLocal {
+		all, err := a.ring.All(r.Context())
+		switch {
+		case len(texts) > 0 && (len(all) > 0 || err != nil):
+			if g, err = a.find(r.Context(), texts); err != nil {
+				return nil, err
+			}
+		case !isLocal || err != nil:
+		case len(all) == 0:
+			g = &token.Grant{Rights: []token.Right{token.Admin}, Projects: []string{token.Any}}
+		case a.isOpen && !slices.ContainsFunc(all, func(t token.Token) bool { return t.May(token.Admin, "") }):
+			g = &token.Grant{Rights: []token.Right{token.Admin}}
 		}
 	}
-	return found
+	own := *g
+	switch {
+	case a.isOpen:
+		own.Scopes, own.Sources, own.RequestSources = []string{token.Any}, []string{token.Any}, true
+	case len(g.Scopes) == 0 && g.May(token.Symbolicate, ""):
+		own.Scopes = g.Projects
+	}
+	return &own, nil
 }
 
-// Operator reports whether a request may operate the server: with the token of an
-// operator, or from this machine while tokens are not configured. A trusted proxy on
-// this machine is not an operator, since its clients may be anywhere.
-func (a *Access) Operator(r *http.Request) bool {
-	if !a.Open() {
-		t := a.Holder(r)
-		return t != nil && t.Admin
+// find returns the grant of the first text that is a token.
+func (a *Access) find(ctx context.Context, texts []string) (g *token.Grant, err error) {
+	for _, text := range texts {
+		if g, err = a.ring.Grant(ctx, text); !errors.Is(err, token.ErrUnknown) {
+			break
+		}
 	}
+	return g, err
+}
+
+// credentials returns the texts one of which may be the token of a request: that in
+// its path, else in its headers.
+func credentials(r *http.Request) []string {
+	if text, ok := r.Context().Value(tokenKey{}).(string); ok {
+		return []string{text}
+	}
+	if text := r.Header.Get("Auth-Token"); text != "" {
+		texts := []string{text}
+		if name, _, ok := strings.Cut(text, "-"); ok { // the rest is a comment
+			texts = append(texts, name)
+		}
+		return texts
+	}
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	text = strings.TrimSpace(text)
+	switch strings.ToLower(scheme) {
+	case "bearer", "apikey":
+		return []string{text}
+	case "basic":
+		pair, err := base64.StdEncoding.DecodeString(text)
+		if _, password, ok := strings.Cut(string(pair), ":"); ok && err == nil {
+			return []string{password}
+		}
+		return []string{""} // never valid
+	}
+	return nil
+}
+
+// isLocal reports whether a request is from a client of this machine: over loopback,
+// to its own name, not through a proxy, and not from a page of another origin. A
+// trusted proxy on this machine is not such a client, since its own may be anywhere.
+func (a *Access) isLocal(r *http.Request) bool {
 	remote, ok := parseClient(r.RemoteAddr)
 	if !ok || !remote.IsLoopback() || a.proxies.trust(remote) {
 		return false
@@ -112,7 +179,7 @@ func (a *Access) Operator(r *http.Request) bool {
 	}
 	// A page may have its own name resolve to this machine, and is then of the
 	// same origin; but the name stays in Host.
-	return (loopback(host) || strings.EqualFold(host, "localhost")) && !forwarded(r)
+	return (loopback(host) || strings.EqualFold(host, "localhost")) && !forwarded(r) && !foreign(r)
 }
 
 func loopback(host string) bool {
@@ -120,12 +187,12 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// forwarded reports whether a request has a header of a proxy or of a browser,
-// even an empty one: proxies clear headers that they do not pass on.
+// forwarded reports whether a request has a header of a proxy, even an empty one:
+// proxies clear headers that they do not pass on.
 func forwarded(r *http.Request) bool {
 	for name := range r.Header {
 		switch name {
-		case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Origin", "Sec-Fetch-Site":
+		case "Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip":
 			return true
 		}
 		if strings.HasPrefix(name, "X-Forwarded-") {
@@ -135,14 +202,12 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
-// Scope returns the scope for a request of the holder that names one, or "". It
-// returns false if the holder may not use it.
-func (t *Client) Scope(asked string) (string, bool) {
-	switch {
-	case asked == "" && len(t.Scopes) > 0 && t.Scopes[0] != "*":
-		return t.Scopes[0], true
-	case asked == "":
-		return "", slices.Contains(t.Scopes, "*")
+// foreign reports whether a browser sends a request for a page of another origin.
+func foreign(r *http.Request) bool {
+	own := "http://" + r.Host
+	if r.TLS != nil {
+		own = "https://" + r.Host
 	}
-	return asked, slices.Contains(t.Scopes, asked) || slices.Contains(t.Scopes, "*")
+	return slices.ContainsFunc(r.Header["Origin"], func(origin string) bool { return !strings.EqualFold(origin, own) }) ||
+		slices.ContainsFunc(r.Header["Sec-Fetch-Site"], func(site string) bool { return site != "none" && site != "same-origin" })
 }

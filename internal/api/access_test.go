@@ -1,16 +1,52 @@
 package api_test
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
+	"symbolon/internal/token"
 )
 
 const secret = "a-token-of-some-length"
+
+// access returns an Access with the tokens of a configuration, and its ring.
+func access(cfg api.AccessConfig, trusted ...string) (*api.Access, *token.Ring) {
+	ring := token.NewRing(cfg.Tokens(), mem.New(), time.Now, slog.New(slog.DiscardHandler))
+	return api.NewAccess(cfg, ring, trusted), ring
+}
+
+// add adds a token and returns its text.
+func add(t *testing.T, ring *token.Ring, g token.Grant) string {
+	text, _, err := ring.Add(t.Context(), token.Token{Grant: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// local returns a request of a client of this machine.
+func local(name, value string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:3021/api/forget", nil)
+	r.RemoteAddr = "127.0.0.1:5"
+	if name != "" {
+		r.Header.Set(name, value)
+	}
+	return r
+}
 
 func TestTokensAreBoundToScopes(t *testing.T) {
 	cfg := api.AccessConfig{Clients: []api.Client{
@@ -21,7 +57,7 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	a := api.NewAccess(cfg, nil)
+	a, _ := access(cfg)
 	for _, c := range []struct {
 		header, asked, holder, scope string
 		ok                           bool
@@ -37,72 +73,181 @@ func TestTokensAreBoundToScopes(t *testing.T) {
 		{"", "", "", "", false},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/symbolicate", nil)
-		r.Header.Set("Authorization", c.header)
-		h := a.Holder(r)
-		if h == nil {
-			if c.holder != "" {
-				t.Errorf("%q has no holder", c.header)
-			}
+		if c.header != "" {
+			r.Header.Set("Authorization", c.header)
+		}
+		g, err := a.Grant(r)
+		if isKnown := c.holder != "" || c.header == ""; (err == nil) != isKnown || err != nil && !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%q: %v", c.header, err)
+		}
+		if err != nil {
 			continue
 		}
-		if scope, ok := h.Scope(c.asked); h.Name != c.holder || ok != c.ok || ok && scope != c.scope {
-			t.Errorf("%q asks for %q: %s, %q, %v", c.header, c.asked, h.Name, scope, ok)
+		if scope, ok := g.Scope(c.asked); g.Name != c.holder || ok != c.ok || ok && scope != c.scope {
+			t.Errorf("%q asks for %q: %s, %q, %v", c.header, c.asked, g.Name, scope, ok)
 		}
-		if a.Operator(r) != (c.holder == "ops") {
-			t.Errorf("%s may operate: %v", h.Name, a.Operator(r))
+		if g.May(token.Admin, "") != (c.holder == "ops") {
+			t.Errorf("%s may operate: %v", g.Name, g.May(token.Admin, ""))
+		}
+		if len(g.Projects) != 0 {
+			t.Errorf("%s has rights in projects: %v", g.Name, g.Projects)
 		}
 	}
 }
 
-func TestWithoutTokensThisMachineOperates(t *testing.T) {
-	a := api.NewAccess(api.AccessConfig{}, nil)
+func TestATokenIsAcceptedInAllForms(t *testing.T) {
+	a, ring := access(api.AccessConfig{Clients: []api.Client{{Token: bin.NewSecret(secret), Scopes: []string{"a"}}}})
+	text := add(t, ring, token.Key("", token.Upload))
+	basic := func(pair string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)) }
+	for _, c := range []struct {
+		name, value string
+		isKnown     bool
+	}{
+		{"Authorization", "Bearer " + text, true},
+		{"Authorization", "bearer  " + text, true},
+		{"Authorization", "ApiKey " + text, true},
+		{"Authorization", "apikey " + text + "=", true},
+		{"Authorization", basic("anyone:" + text), true},
+		{"Authorization", basic(":" + text), true},
+		{"Authorization", basic(":" + secret), true},
+		{"Authorization", "Bearer " + token.ForSentry(text, "https://sym.example", "acme", time.Now()), true},
+		{"Auth-Token", text, true},
+		{"Auth-Token", text + "-of-the-nightly-build", true},
+		{"Auth-Token", secret, true},
+		{"Authorization", basic(text + ":"), false},
+		{"Authorization", "Basic " + text, false},
+		{"Authorization", "Bearer", false},
+		{"Authorization", "Bearer " + text[1:], false},
+		{"Auth-Token", "x" + text, false},
+		{"Auth-Token", "-", false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set(c.name, c.value)
+		g, err := a.Grant(r)
+		if c.isKnown && (err != nil || g.ID == "") {
+			t.Errorf("%s: %s: %v, %v", c.name, c.value, g, err)
+		}
+		if !c.isKnown && !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%s: %s: %v, want %v", c.name, c.value, err, token.ErrUnknown)
+		}
+	}
+}
+
+func TestWithoutTokensThisMachineMayDoEverything(t *testing.T) {
+	a, ring := access(api.AccessConfig{})
+	check := func(r *http.Request, want bool, form string, args ...any) {
+		t.Helper()
+		g, err := a.Grant(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.May(token.Upload, "tea") != want || g.May(token.Admin, "") != want {
+			t.Errorf("%s: it may upload: %v, and operate: %v", fmt.Sprintf(form, args...), g.May(token.Upload, "tea"), g.May(token.Admin, ""))
+		}
+	}
 	for remote, want := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "x": false} {
-		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
+		r := local("", "")
 		r.RemoteAddr = remote
-		if a.Operator(r) != want {
-			t.Errorf("%s may operate: %v", remote, !want)
-		}
-		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-Ip",
-			"Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Origin", "Sec-Fetch-Site"} {
-			for _, value := range []string{"192.0.2.1", ""} {
-				r.Header = http.Header{name: {value}}
-				if a.Operator(r) {
-					t.Errorf("%s may operate for another client, by %s: %q", remote, name, value)
-				}
-			}
-		}
+		check(r, want, "%s", remote)
 	}
-}
-
-func TestWithoutTokensOperatorsAskThisMachineByItsOwnName(t *testing.T) {
-	a := api.NewAccess(api.AccessConfig{}, nil)
 	for host, want := range map[string]bool{
 		"localhost": true, "localhost:3021": true, "LocalHost:1": true, "127.0.0.1": true, "127.0.0.2:3021": true, "[::1]": true, "[::1]:3021": true,
 		"": false, "evil.test": false, "evil.test:3021": false, "localhost.evil.test:1": false, "127.0.0.1.evil.test": false, "192.0.2.1:1": false,
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/api/forget", nil)
-		r.RemoteAddr, r.Host = "127.0.0.1:5", host
-		if a.Operator(r) != want {
-			t.Errorf("a request to %q may operate: %v", host, !want)
+		r := local("Origin", "http://"+host)
+		r.Host = host
+		check(r, want, "to %q", host)
+	}
+	for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-Ip",
+		"Cf-Connecting-Ip", "True-Client-Ip", "X-Client-Ip", "Origin", "Sec-Fetch-Site"} {
+		for _, value := range []string{"192.0.2.1", ""} {
+			check(local(name, value), false, "with %s: %q", name, value)
 		}
+	}
+	for _, c := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"Origin", "http://127.0.0.1:3021", true}, {"Origin", "http://127.0.0.1:3022", false}, {"Origin", "https://127.0.0.1:3021", false}, {"Origin", "null", false},
+		{"Sec-Fetch-Site", "none", true}, {"Sec-Fetch-Site", "same-origin", true}, {"Sec-Fetch-Site", "same-site", false}, {"Sec-Fetch-Site", "cross-site", false},
+		{"Authorization", "Bearer a-token-of-another-server", true},
+	} {
+		check(local(c.name, c.value), c.want, "with %s: %s", c.name, c.value)
+	}
+	two := local("Origin", "http://127.0.0.1:3021")
+	two.Header.Add("Origin", "http://evil.test")
+	check(two, false, "of two origins")
+
+	add(t, ring, token.Key("", token.Upload))
+	if g, err := a.Grant(local("", "")); err != nil || g.May(token.Upload, "tea") || !g.May(token.Admin, "") || len(g.Visible(map[string]bool{"tea": false})) > 0 {
+		t.Errorf("beside a token for uploads: %+v, %v", g, err)
+	}
+	add(t, ring, token.Grant{Rights: []token.Right{token.Admin}, Projects: []string{token.Any}})
+	if g, err := a.Grant(local("", "")); err != nil || g.May(token.Admin, "") {
+		t.Errorf("beside a token of an operator: %+v, %v", g, err)
+	}
+	if _, err := a.Grant(local("Authorization", "Bearer a-token-of-another-server")); !errors.Is(err, token.ErrUnknown) {
+		t.Errorf("an unknown token: %v", err)
 	}
 }
 
 func TestTrustedProxiesAreNotOperators(t *testing.T) {
 	for proxy, want := range map[string]bool{"127.0.0.1": false, "127.0.0.0/8": false, "192.0.2.1": true, "::1": true} {
-		a := api.NewAccess(api.AccessConfig{}, []string{proxy})
-		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
-		r.RemoteAddr = "127.0.0.1:5"
-		if a.Operator(r) != want {
-			t.Errorf("127.0.0.1 may operate: %v, with the trusted proxy %s", !want, proxy)
+		a, _ := access(api.AccessConfig{}, proxy)
+		if g, err := a.Grant(local("", "")); err != nil || g.May(token.Admin, "") != want {
+			t.Errorf("127.0.0.1 may operate: %v, with the trusted proxy %s: %v", !want, proxy, err)
 		}
 	}
-	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/api/forget", nil)
-	r.RemoteAddr = "127.0.0.1:5"
-	r.Header.Set("Authorization", "Bearer "+secret)
-	cfg := api.AccessConfig{Clients: []api.Client{{Token: bin.NewSecret(secret), Admin: true}}}
-	if !api.NewAccess(cfg, []string{"127.0.0.1"}).Operator(r) {
-		t.Error("the token of an operator is refused from a trusted proxy")
+	a, _ := access(api.AccessConfig{Clients: []api.Client{{Token: bin.NewSecret(secret), Admin: true}}}, "127.0.0.1")
+	if g, err := a.Grant(local("Authorization", "Bearer "+secret)); err != nil || !g.May(token.Admin, "") {
+		t.Errorf("the token of an operator is refused from a trusted proxy: %v", err)
+	}
+}
+
+// Tokens that are added can do what clients without a token can do, and more.
+func TestAddedTokensUseTheSourcesOfAll(t *testing.T) {
+	tea := []string{"tea"}
+	for _, c := range []struct {
+		clients         []api.Client
+		rights          []token.Right
+		scopes, sources []string
+	}{
+		{nil, []token.Right{token.Upload}, []string{"*"}, []string{"*"}},
+		{[]api.Client{{Token: bin.NewSecret(secret), Scopes: []string{"a"}}}, []token.Right{token.Upload}, nil, nil},
+		{[]api.Client{{Token: bin.NewSecret(secret), Scopes: []string{"a"}}}, []token.Right{token.Symbolicate}, tea, nil},
+	} {
+		a, ring := access(api.AccessConfig{Clients: c.clients})
+		r := httptest.NewRequest(http.MethodPost, "/symbolicate", nil)
+		r.Header.Set("Auth-Token", add(t, ring, token.Grant{Rights: c.rights, Projects: tea}))
+		g, err := a.Grant(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(g.Scopes, c.scopes) || !slices.Equal(g.Sources, c.sources) || !slices.Equal(g.Projects, tea) {
+			t.Errorf("%d clients, %v: %+v", len(c.clients), c.rights, g)
+		}
+	}
+}
+
+// broken is a bucket that fails.
+type broken struct{ bucket.Bucket }
+
+func (broken) Stat(context.Context, string) (bucket.Attrs, error) {
+	return bucket.Attrs{}, fault.New(fault.Transport, "", "the bucket does not respond")
+}
+
+func TestTokensOfTheConfigurationAreValidWithoutTheStore(t *testing.T) {
+	cfg := api.AccessConfig{Clients: []api.Client{{Name: "one", Token: bin.NewSecret(secret), Scopes: []string{"a"}}}}
+	a := api.NewAccess(cfg, token.NewRing(cfg.Tokens(), broken{}, time.Now, slog.New(slog.DiscardHandler)), nil)
+	if g, err := a.Grant(local("Authorization", "Bearer "+secret)); err != nil || g.Name != "one" {
+		t.Errorf("a token of the configuration: %v, %v", g, err)
+	}
+	if _, err := a.Grant(local("Authorization", "Bearer x"+secret)); fault.KindOf(err) != fault.Transport {
+		t.Errorf("another token: %v", err)
+	}
+	a = api.NewAccess(api.AccessConfig{}, token.NewRing(nil, broken{}, time.Now, slog.New(slog.DiscardHandler)), nil)
+	if g, err := a.Grant(local("", "")); err != nil || g.May(token.Upload, "") || len(g.Scopes) != 1 {
+		t.Errorf("no token: %+v, %v", g, err)
 	}
 }
 

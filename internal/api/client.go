@@ -55,6 +55,16 @@ func (p proxies) client(r *http.Request) string {
 	return addr.String()
 }
 
+// BaseURL returns the address of the server as the client of a request has it. The scheme
+// of a request through a trusted proxy is the one in X-Forwarded-Proto.
+func (a *Access) BaseURL(r *http.Request) string {
+	peer, ok := parseClient(r.RemoteAddr)
+	if r.TLS != nil || ok && a.proxies.trust(peer) && r.Header.Get("X-Forwarded-Proto") == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}
+
 // parseClient reads an address with or without a port, in the one form in which
 // addresses are compared. The zone of an address is dropped: it may be any text.
 func parseClient(text string) (netip.Addr, bool) {

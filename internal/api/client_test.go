@@ -58,6 +58,18 @@ func TestClientIsTheRightmostUntrustedAddress(t *testing.T) {
 }
 
 // Without the setting anybody could write the header.
+func TestSchemeIsThatOfATrustedProxy(t *testing.T) {
+	a, _ := access(api.AccessConfig{}, "10.0.0.0/8")
+	for peer, want := range map[string]string{"10.1.2.3:5": "https://symbols.example", "192.0.2.1:5": "http://symbols.example"} {
+		r := httptest.NewRequest("GET", "http://symbols.example/x", nil)
+		r.RemoteAddr = peer
+		r.Header.Set("X-Forwarded-Proto", "https")
+		if got := a.BaseURL(r); got != want {
+			t.Errorf("%s: %s, want %s", peer, got, want)
+		}
+	}
+}
+
 func TestForwardedAddressesAreIgnoredUnlessAProxyIsTrusted(t *testing.T) {
 	log := &waittest.Log{}
 	f := api.New(api.Config{}, options(log), []api.Route{get("/x", say("x"))})

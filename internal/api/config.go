@@ -16,7 +16,7 @@ type Config struct {
 	TLS             TLSConfig     `yaml:"tls" help:"The certificate of the server, for HTTPS. The files are checked for each new connection, so a change does not need a restart."`
 	MaxInFlight     int           `yaml:"max_in_flight" least:"-1" help:"Requests that are served at the same time, counted from the beginning of their body; others get 503 with Retry-After. -1: no limit."`
 	MaxPerClient    int           `yaml:"max_in_flight_per_client" least:"-1" help:"The same for one client address; others get 429 with Retry-After. -1: no limit. All clients of a proxy that is not in http.trusted_proxies have its address."`
-	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted: the client is its right-most address that is not one of them. None: the client is the peer of the connection."`
+	TrustedProxies  []string      `yaml:"trusted_proxies" help:"Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted: the client is the right-most address of the former that is not one of them. None: the client is the peer of the connection."`
 	MaxBody         bin.Size      `yaml:"max_body" least:"0" help:"Largest request body, as sent and after decoding, for routes without a limit of their own."`
 	HeaderTimeout   time.Duration `yaml:"header_timeout" least:"0" help:"Time limit for the headers of a request."`
 	BodyTimeout     time.Duration `yaml:"body_timeout" least:"0" help:"Time limit for the body of a request; each 4 KiB add a second."`

@@ -5,6 +5,7 @@
 // request the Front
 //
 //   - sets the request id, or takes that of a proxy, and writes one line to the log;
+//   - takes the token out of a path /t/TOKEN/PATH;
 //   - answers CORS, preflights, unknown paths and wrong methods itself;
 //   - limits the number of requests that are served;
 //   - gives the handler a decoded body of limited size, and does not let it stall;

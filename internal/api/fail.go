@@ -3,12 +3,16 @@ package api
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
+	"symbolon/internal/token"
 )
 
 // A FailFunc writes an error in the form of a route. The title is a short text for
@@ -39,8 +43,9 @@ func FailBare(w http.ResponseWriter, _ *http.Request, status int, _ string) {
 	w.WriteHeader(status)
 }
 
+// titleOf returns the title of an error, which may quote the path.
 func titleOf(status int, title string) string {
-	return cmp.Or(title, strconv.Itoa(status)+" "+http.StatusText(status))
+	return cmp.Or(hide(title), strconv.Itoa(status)+" "+http.StatusText(status))
 }
 
 // WriteJSON writes v as the whole answer. It is for small answers. It panics if
@@ -57,9 +62,22 @@ func WriteJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(bytes.TrimSuffix(body.Bytes(), []byte("\n"))) // the client may have left
 }
 
-// Status returns the status code for a fault of a source or of this server. If the
-// client sent the malformed bytes, the door answers 400 itself.
+// Full is the text for StatusInsufficientStorage.
+const Full = "a disk of the server is full: its operator must free some space, for example by symbolon gc run; then try again"
+
+// Status returns the status code for an error of Access.Grant, or for a fault of a
+// source or of this server. If the client sent the malformed bytes, the door answers
+// 400 itself.
 func Status(err error) int {
+	if errors.Is(err, token.ErrUnknown) {
+		return http.StatusUnauthorized
+	}
+	if bucket.IsFull(err) {
+		return http.StatusInsufficientStorage
+	}
+	if errors.Is(err, context.Canceled) { // the server ends
+		return http.StatusServiceUnavailable
+	}
 	switch fault.KindOf(err) {
 	case fault.NotFound:
 		return http.StatusNotFound

@@ -61,8 +61,9 @@ const statusGone = 499
 // ServeHTTP implements http.Handler.
 func (f *Front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := newWriter(rw, f.cfg.WriteTimeout, f.opt.Now)
+	r = cutToken(r)
 	id := requestID(r)
-	r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+	r = r.WithContext(context.WithValue(context.WithValue(r.Context(), requestIDKey{}, id), productKey{}, productOf(r)))
 	h := w.Header()
 	h.Set("X-Request-ID", id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -87,6 +88,9 @@ type exchange struct {
 	start  time.Time
 }
 
+// bearer is the challenge of most routes. No browser asks its user for a password.
+const bearer = `Bearer realm="symbolon"`
+
 func (x *exchange) answer() {
 	w, r := x.w, x.r
 	if x.node == nil {
@@ -104,6 +108,7 @@ func (x *exchange) answer() {
 		x.node.fail(w, r, http.StatusMethodNotAllowed, "")
 		return
 	}
+	w.challenge = cmp.Or(x.route.Challenge, bearer)
 	if x.route.Admit != nil && !x.admit() {
 		return
 	}
@@ -192,11 +197,16 @@ func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 			return nil, refused
 		}
 	}
-	release, refused := x.f.places.acquire(x.client)
-	if refused != nil {
-		b.memory.release()
+	release, why := x.f.places.acquire(x.client)
+	if release == nil {
 		x.f.load.refused()
-		return nil, refused
+		if x.route.Hold > 0 {
+			release, why = x.f.places.wait(x.r.Context(), x.client, x.route.Hold)
+		}
+	}
+	if release == nil {
+		b.memory.release()
+		return nil, why.refuse()
 	}
 	s := x.f.load.add(x.w.control)
 	b.sent.served, x.w.served = s, s
@@ -211,12 +221,15 @@ func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
 func (x *exchange) end() {
 	p := recover()
 	wrote := x.w.status != 0
+	reset, isReset := p.(broken)
 	switch {
 	case p == nil:
+	case isReset:
+		x.w.status, p = int(reset), http.ErrAbortHandler
 	case p == http.ErrAbortHandler:
 		x.w.status = statusGone
 	default:
-		x.f.opt.Log.Error("a handler panicked", "request_id", RequestID(x.r.Context()), "path", x.r.URL.Path,
+		x.f.opt.Log.Error("a handler panicked", "request_id", RequestID(x.r.Context()), "path", hide(x.r.URL.Path),
 			"panic", p, "stack", string(debug.Stack()))
 		if !wrote {
 			x.w.Header().Del("Content-Length")
@@ -253,13 +266,13 @@ func (x *exchange) log() {
 	ctx := x.r.Context()
 	x.f.opt.Log.LogAttrs(ctx, level, "request",
 		slog.String("method", x.r.Method),
-		slog.String("path", x.r.URL.Path),
+		slog.String("path", hide(x.r.URL.Path)),
 		slog.Int("status", x.w.status),
 		slog.Int64("bytes", x.w.bytes),
 		slog.Duration("duration", took),
 		slog.String("request_id", RequestID(ctx)),
 		slog.String("client", x.client),
-		slog.String("user_agent", x.r.UserAgent()))
+		slog.String("user_agent", hide(x.r.UserAgent())))
 }
 
 // exposed are the headers that scripts of other origins may read.

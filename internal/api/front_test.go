@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -215,6 +216,19 @@ func TestClientsThatLeftAreLoggedAs499(t *testing.T) {
 	}
 }
 
+func TestRefusedTokensAreChallenged(t *testing.T) {
+	f := newFront(api.Config{},
+		get("/any", func(w http.ResponseWriter, r *http.Request) { api.Fail(w, r, http.StatusUnauthorized, "") }),
+		api.Route{Methods: []string{"GET"}, Pattern: "/own", Challenge: api.Basic, Handle: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+		}}, post("/x", echo))
+	for path, want := range map[string]string{"/any": `Bearer realm="symbolon"`, "/own": api.Basic, "/x": "", "/unknown": ""} {
+		if got := do(f, "GET", path, "").Header().Get("WWW-Authenticate"); got != want {
+			t.Errorf("%s: the challenge is %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestSecurityHeadersAreOnEverything(t *testing.T) {
 	f := newFront(api.Config{}, post("/x", echo))
 	for _, c := range [][2]string{{"GET", "/"}, {"GET", "/nope"}, {"POST", "/x"}, {"PUT", "/x"}, {"OPTIONS", "/x"}, {"GET", "/metrics"}} {
@@ -242,8 +256,14 @@ func TestFaultsBecomeStatusCodes(t *testing.T) {
 	if got := api.Status(errors.New("odd")); got != 500 {
 		t.Errorf("an error of no kind: got %d", got)
 	}
+	if got := api.Status(fault.Of(context.Canceled)); got != 503 {
+		t.Errorf("at the end of the server: status %d, want 503", got)
+	}
 	if got := api.Status(context.DeadlineExceeded); got != 504 {
 		t.Errorf("a deadline: got %d", got)
+	}
+	if got := api.Status(fault.New(fault.Internal, "blob", "%w", syscall.ENOSPC)); got != 507 {
+		t.Errorf("a full disk: got %d", got)
 	}
 }
 

@@ -67,6 +67,9 @@ func (p packers) pack(w *writer, r *http.Request) *packed {
 
 func (p *packed) Header() http.Header { return p.w.Header() }
 
+// Unwrap returns the writer below, for http.ResponseController.
+func (p *packed) Unwrap() http.ResponseWriter { return p.w }
+
 func (p *packed) WriteHeader(status int) {
 	if status < 200 {
 		p.w.WriteHeader(status)
@@ -112,11 +115,16 @@ func (p *packed) decide(large bool) error {
 	case large && p.pool != nil && p.isPackable():
 		h.Set("Content-Encoding", p.coding)
 		h.Del("Content-Length")
-		h.Del("Accept-Ranges") // ranges are those of the uncompressed form
+		if tag := h.Get("ETag"); strings.HasPrefix(tag, `"`) {
+			h.Set("ETag", "W/"+tag) // a strong one is for the same bytes
+		}
 		p.enc = p.pool.Get().(encoder)
 		p.enc.Reset(p.w)
 	case !large && !p.head && h.Get("Content-Length") == "" && p.status != http.StatusNoContent && p.status != http.StatusNotModified:
 		h.Set("Content-Length", strconv.Itoa(len(p.held)))
+	}
+	if h.Get("Content-Encoding") != "" {
+		h.Del("Accept-Ranges") // ranges are those of the uncompressed form
 	}
 	p.w.WriteHeader(p.status)
 	if len(p.held) == 0 {

@@ -16,11 +16,11 @@ func RequestID(ctx context.Context) string {
 }
 
 // requestID returns the id that a proxy set, if it is valid in a log line and a
-// header, or a new one.
+// header and has no token, or a new one.
 func requestID(r *http.Request) string {
 	const maxLength = 128
 	id := r.Header.Get("X-Request-ID")
-	if id != "" && len(id) <= maxLength && isToken(id) {
+	if id != "" && len(id) <= maxLength && isWord(id) && hide(id) == id {
 		return id
 	}
 	var b [8]byte
@@ -28,7 +28,7 @@ func requestID(r *http.Request) string {
 	return hex.EncodeToString(b[:])
 }
 
-func isToken(text string) bool {
+func isWord(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':

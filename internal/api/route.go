@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Route is one path of a door.
@@ -13,21 +14,28 @@ import (
 // slash matches every path below, which is the path value "rest": "/requests/". One
 // with braces is a shape, tried last: "/{file}/{id:hex}/{sym:.sym}" matches three
 // segments, the second of hexadecimal digits, the third with the suffix .sym; they
-// are path values. The first segment of a path, prefix or shape, if it is literal,
+// are path values. A shape that ends in /{$} matches only with a slash at the end:
+// "/upload/{$}". The first segment of a path, prefix or shape, if it is literal,
 // does not match a variable of a shape.
 //
 // Admit admits a request before its body is read, or answers it and returns false.
 // If it is nil, every request is admitted.
 type Route struct {
-	Methods []string // OPTIONS is answered by the front
-	Pattern string
-	Handle  http.HandlerFunc
-	Admit   func(w http.ResponseWriter, r *http.Request) bool
-	MaxBody int64    // bytes of a body, as sent and decoded; zero: the configured limit
-	MaxHeld int64    // limit of the memory to reserve before the handler calls Reserve; zero: that of the whole body
-	Exempt  bool     // answered even when the server is full, and logged only for debugging
-	Fail    FailFunc // writes the errors of the front; nil: Fail
+	Methods   []string // OPTIONS is answered by the front
+	Pattern   string
+	Handle    http.HandlerFunc
+	Admit     func(w http.ResponseWriter, r *http.Request) bool
+	MaxBody   int64         // bytes of a body, as sent and decoded; zero: the configured limit
+	MaxHeld   int64         // limit of the memory to reserve before the handler calls Reserve; zero: that of the whole body
+	Raw       bool          // of a pattern that ends in a slash: "rest" is as the client sent it, with its slashes and dots
+	Hold      time.Duration // time that a request waits for a place when the server is full
+	Exempt    bool          // answered even when the server is full, and logged only for debugging
+	Challenge string        // WWW-Authenticate of answers 401; empty: Bearer
+	Fail      FailFunc      // writes the errors of the front; nil: Fail
 }
+
+// Basic is the challenge for debuggers, which may have a password for a server.
+const Basic = `Basic realm="symbols"`
 
 // node has the routes of one pattern.
 type node struct {
@@ -35,6 +43,7 @@ type node struct {
 	routes  map[string]*Route // by method
 	methods string            // of the routes, for headers
 	fail    FailFunc
+	isRaw   bool
 	form    []segment // of a shape
 }
 
@@ -88,6 +97,7 @@ func (m *mux) add(r *Route) {
 	if r.Fail != nil {
 		n.fail = r.Fail
 	}
+	n.isRaw = n.isRaw || r.Raw
 	n.methods = methodList(n.routes)
 }
 
@@ -128,6 +138,9 @@ func (m *mux) node(pattern string) *node {
 func parseShape(pattern string) []segment {
 	var form []segment
 	for text := range strings.SplitSeq(pattern[1:], "/") {
+		if text == "{$}" {
+			text = "" // the segment after a slash at the end
+		}
 		if text == "" || text[0] != '{' {
 			form = append(form, segment{kind: exact, text: text})
 			continue
@@ -162,6 +175,13 @@ func methodList(routes map[string]*Route) string {
 
 // match returns the node for the path of r, and sets the path values of r.
 func (m *mux) match(r *http.Request) *node {
+	whole := "/" + strings.TrimLeft(r.URL.Path, "/")
+	for _, n := range m.prefixes {
+		if rest, ok := strings.CutPrefix(whole, n.pattern); ok && n.isRaw {
+			r.SetPathValue("rest", rest)
+			return n
+		}
+	}
 	segments, ok := split(r.URL)
 	if !ok {
 		return nil
@@ -171,7 +191,7 @@ func (m *mux) match(r *http.Request) *node {
 		return n
 	}
 	for _, n := range m.prefixes {
-		if rest, ok := strings.CutPrefix(path, n.pattern); ok && rest != "" {
+		if rest, ok := strings.CutPrefix(path, n.pattern); ok && rest != "" && rest[len(rest)-1] != '/' {
 			r.SetPathValue("rest", rest)
 			return n
 		}
@@ -189,11 +209,16 @@ func (m *mux) match(r *http.Request) *node {
 	return nil
 }
 
-// failFunc returns the FailFunc for an unknown path: that of its prefix, if it has
-// one.
+// failFunc returns the FailFunc for an unknown path: that of its prefix, or of a
+// shape with the same literal beginning, if there is one.
 func (m *mux) failFunc(r *http.Request) FailFunc {
 	for _, n := range m.prefixes {
 		if strings.HasPrefix(r.URL.Path, n.pattern) {
+			return n.fail
+		}
+	}
+	for _, n := range m.shapes {
+		if literal, _, _ := strings.Cut(n.pattern, "{"); literal != "/" && strings.HasPrefix(r.URL.Path, literal) {
 			return n.fail
 		}
 	}
@@ -205,12 +230,12 @@ func (n *node) fits(segments []string) bool {
 		return false
 	}
 	for i, s := range n.form {
-		fits := true
+		fits := segments[i] != ""
 		switch s.kind {
 		case exact:
 			fits = segments[i] == s.text
 		case hexDigits:
-			fits = strings.Trim(segments[i], "0123456789abcdefABCDEF") == ""
+			fits = fits && strings.Trim(segments[i], "0123456789abcdefABCDEF") == ""
 		case suffix:
 			fits = strings.HasSuffix(segments[i], s.text)
 		}
@@ -221,9 +246,9 @@ func (n *node) fits(segments []string) bool {
 	return true
 }
 
-// split returns the decoded segments of a path; several slashes count as one. It
-// returns false for a trailing slash and for an encoded slash, which routes do not
-// have.
+// split returns the decoded segments of a path; several slashes count as one. After
+// a slash at the end there is an empty segment. It returns false for an encoded
+// slash, which routes do not have.
 func split(u *url.URL) (segments []string, ok bool) {
 	path := u.EscapedPath()
 	if path == "" || path[0] != '/' {
@@ -239,5 +264,8 @@ func split(u *url.URL) (segments []string, ok bool) {
 		}
 		segments = append(segments, text)
 	}
-	return segments, len(segments) == 0 || path[len(path)-1] != '/'
+	if len(segments) > 0 && path[len(path)-1] == '/' {
+		segments = append(segments, "")
+	}
+	return segments, true
 }

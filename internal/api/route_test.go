@@ -29,6 +29,8 @@ func TestPathsMatchTheirRoute(t *testing.T) {
 		values("/symbolicate"),
 		values("/proxy/", "rest"),
 		values("/proxy/deep/", "rest"),
+		values("/upload/{$}"),
+		values("/upload/{name}/files/{$}", "name"),
 	)
 	for path, want := range map[string]string{
 		"/symbolicate/v5":               "/symbolicate/v5",
@@ -63,6 +65,14 @@ func TestPathsMatchTheirRoute(t *testing.T) {
 		"/a/zz/x.bin":                   "/{file}/{kind}/{sym} file=a kind=zz sym=x.bin",
 		"/a/ab/.bin":                    "/{file}/{n:hex}/{bin:.bin} file=a n=ab bin=.bin",
 		"/try/a.so/zz/a.so.sym":         "404",
+		"/upload/":                      "/upload/{$}",
+		"/upload//":                     "/upload/{$}",
+		"/upload":                       "404",
+		"/upload/x/files/":              "/upload/{name}/files/{$} name=x",
+		"/upload/x/files":               "404",
+		"/upload/files/":                "404",
+		"/upload//files/":               "404",
+		"/a.so/AB12//":                  "404",
 		"/nothing":                      "404",
 		"/favicon.ico":                  "404",
 		"/static/nope.css":              "404",
@@ -158,12 +168,13 @@ func TestWrongMethodsGetTheAllowedOnes(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsBelowAPrefixHaveItsErrors(t *testing.T) {
-	below := get("/below/", say("ok"))
-	below.Fail = api.FailBare
-	f := newFront(api.Config{}, below)
+func TestUnknownPathsBelowAPrefixOrAShapeHaveItsErrors(t *testing.T) {
+	below, shape := get("/below/", say("ok")), get("/shape/{x}/files/{$}", say("ok"))
+	below.Fail, shape.Fail = api.FailBare, api.FailError
+	f := newFront(api.Config{}, below, shape, get("/{x}/{y}", say("ok")))
 	for path, body := range map[string]string{
 		"/below/": "", "/below/x/": "", "/below": `{"title":"404 Not Found"}`, "/other": `{"title":"404 Not Found"}`,
+		"/shape/x/other/": `{"error":"404 Not Found"}`, "/shape/": `{"error":"404 Not Found"}`, "/shape": `{"title":"404 Not Found"}`,
 	} {
 		if w := do(f, "GET", path, ""); w.Code != 404 || w.Body.String() != body {
 			t.Errorf("%s: got %d %s", path, w.Code, w.Body)

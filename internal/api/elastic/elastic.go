@@ -8,28 +8,34 @@
 //	GET  /AB/CD/FILEID/metadata.json          the metadata of a mirror
 //	GET  /AB/CD/FILEID/ranges, /returnpads    its symbfiles, compressed with zstd
 //
-// Uploads need a key; reads need one if keys for reading are configured. A body is
-// checked while it arrives and never held in memory as a whole. A Door is safe for
+// Symbfiles are in the project default. Uploads need a token; reads need one unless
+// that project is public. A body is checked while it arrives and never held in memory as a whole. A Door is safe for
 // concurrent use.
 package elastic
 
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest/symbfile"
-	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	Store  *symbfile.Store
-	Keys   *keys.Ring
-	Run    func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
-	Forget func(ctx context.Context, m ident.Module) error // what was missing may be there now
-	Log    *slog.Logger
+	Store *symbfile.Store
+	// Grant returns what the client of a request may do.
+	Grant func(*http.Request) (*token.Grant, error)
+	// IsOpen reports whether reading needs no token.
+	IsOpen func(context.Context) (bool, error)
+	// Run answers from the files that a client may read.
+	Run func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
+	// Announce makes a published file of m visible at all nodes.
+	Announce func(ctx context.Context, m ident.Module)
+	Log      *slog.Logger
 }
 
 // Door serves the routes.

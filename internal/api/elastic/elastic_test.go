@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -28,30 +27,20 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/cachetest"
 	"symbolon/internal/fault"
 	format "symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
-	"symbolon/internal/keys"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 const (
 	key    = "aWQ6c2VjcmV0" // id:secret
 	fileID = "mBd-LB_f9KGc-4a6vRFoGw"
 )
-
-// spool is a file that is there while it is open.
-type spool struct{ *os.File }
-
-func (s spool) Size() int64 {
-	info, err := s.Stat()
-	if err != nil {
-		return 0
-	}
-	return info.Size()
-}
 
 // stalled is a bucket that does not answer.
 type stalled struct{ bucket.Bucket }
@@ -63,30 +52,27 @@ func (stalled) Put(context.Context, string, io.Reader, bucket.Attrs) (bool, erro
 // door is a server with the interface of profilers alone.
 func door(t *testing.T, cfg elastic.Config, b bucket.Bucket) (http.Handler, *bytes.Buffer, *[]ident.Module) {
 	t.Helper()
-	routes, log, forgotten := routes(t, cfg, b)
-	return api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, routes), log, forgotten
+	routes, log, announced := routes(t, cfg, b)
+	return api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, routes), log, announced
 }
 
 func routes(t *testing.T, cfg elastic.Config, b bucket.Bucket) ([]api.Route, *bytes.Buffer, *[]ident.Module) {
 	t.Helper()
 	cfg.APIKeys = []bin.Secret{bin.NewSecret(key)}
-	log, forgotten := &bytes.Buffer{}, &[]ident.Module{}
+	log, announced := &bytes.Buffer{}, &[]ident.Module{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
-	store := symbfile.New(cfg.Uploads, ingest.Deps{Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) {
-		f, err := os.CreateTemp(t.TempDir(), "")
-		return spool{f}, err
-	}})
+	store := symbfile.New(cfg.Uploads, ingest.Deps{
+		Bucket: b, Now: time.Now, Log: logger, Spool: func() (cache.Spool, error) { return cachetest.Spool(t) },
+	})
+	ring := token.NewRing(cfg.Tokens(), b, time.Now, logger)
 	d := elastic.New(cfg, elastic.Deps{
-		Store: store, Keys: keys.NewRing(cfg.Keys(), b, time.Now, logger), Log: logger,
-		Run: func(context.Context, *symbolicate.Request) (*symbolicate.Result, error) {
+		Store: store, Grant: api.NewAccess(api.AccessConfig{}, ring, nil).Grant, IsOpen: ring.IsOpen, Log: logger,
+		Run: func(context.Context, *token.Grant, *symbolicate.Request) (*symbolicate.Result, error) {
 			return nil, errors.New("no engine")
 		},
-		Forget: func(_ context.Context, m ident.Module) error {
-			*forgotten = append(*forgotten, m)
-			return nil
-		},
+		Announce: func(_ context.Context, m ident.Module) { *announced = append(*announced, m) },
 	})
-	return d.Routes(), log, forgotten
+	return d.Routes(), log, announced
 }
 
 // ask sends a part; of each pair of more the first is a header. No header is
@@ -179,7 +165,7 @@ func TestRefusalsHaveStatusAndCode(t *testing.T) {
 		"gzip that is cut":       {packed[:len(packed)-9], []string{"Content-Encoding", "gzip"}, 400, "1007"},
 		"zstd that is cut":       {squeezed[:len(squeezed)-1], []string{"Content-Encoding", "zstd"}, 400, "1007"},
 	} {
-		h, log, forgotten := door(t, elastic.Config{Uploads: symbfile.Config{MaxPart: 1 << 10}}, mem.New())
+		h, log, announced := door(t, elastic.Config{Uploads: symbfile.Config{MaxPart: 1 << 10}}, mem.New())
 		w := ask(h, c.body, c.more...)
 		var got struct {
 			Success *bool
@@ -210,25 +196,25 @@ func TestRefusalsHaveStatusAndCode(t *testing.T) {
 		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(got.UUID) || !strings.Contains(log.String(), got.UUID) {
 			t.Errorf("%s: invalid uuid %s, or missing in the log: %s", name, got.UUID, log)
 		}
-		if (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "ApiKey") || len(*forgotten) != 0 {
-			t.Errorf("%s: %v, %v", name, w.Header(), *forgotten)
+		if (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "ApiKey") || len(*announced) != 0 {
+			t.Errorf("%s: %v, %v", name, w.Header(), *announced)
 		}
 	}
 }
 
 func TestPublishingInvalidatesModules(t *testing.T) {
-	h, _, forgotten := door(t, elastic.Config{}, mem.New())
+	h, _, announced := door(t, elastic.Config{}, mem.New())
 	id, err := ident.ParseFileID(fileID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{0, 1, 1} {
 		w := ask(h, ranges(t, fmt.Sprint("f", i%2)), "FilePart", fmt.Sprint(i%2), "FileParts", "2", "Symbolon-Build-ID", "0123456789abcdef0123", "Symbolon-Image-Base", "0x400000")
-		if w.Code != http.StatusOK || w.Body.String() != `{"success":true,"status":200}` || len(*forgotten) != want {
-			t.Fatalf("part %d: %d %s, %v", i, w.Code, w.Body, *forgotten)
+		if w.Code != http.StatusOK || w.Body.String() != `{"success":true,"status":200}` || len(*announced) != want {
+			t.Fatalf("part %d: %d %s, %v", i, w.Code, w.Body, *announced)
 		}
 	}
-	if m := (*forgotten)[0]; m.FileID != id || m.CodeID != "0123456789abcdef0123" || m.Type != ident.TypeELF {
+	if m := (*announced)[0]; m.FileID != id || m.CodeID != "0123456789abcdef0123" || m.Type != ident.TypeELF {
 		t.Errorf("%+v", m)
 	}
 	w := httptest.NewRecorder()
@@ -356,9 +342,9 @@ func tagsDifferByState(t *testing.T) {
 func TestKeysAreSharedByTheNodesOfAStore(t *testing.T) {
 	b, now := mem.New(), time.Now()
 	clock := func() time.Time { return now }
-	one := keys.NewRing(nil, b, clock, slog.New(slog.DiscardHandler))
+	one := token.NewRing(nil, b, clock, slog.New(slog.DiscardHandler))
 	h, _, _ := door(t, elastic.Config{}, b)
-	text, k, err := one.Create(t.Context(), "for tests", keys.Upload)
+	text, k, err := one.Add(t.Context(), token.Token{Grant: token.Key("for tests", token.Upload)})
 	if err != nil || k.ID == "" || bytes.Contains(k.Hash, []byte(k.ID)) {
 		t.Fatal(k, err)
 	}

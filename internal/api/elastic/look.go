@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"context"
+	"slices"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -39,8 +40,9 @@ var from = [...]string{"returnpads", "ranges"}
 type Answer struct {
 	Frames []sym.Frame
 	Result *symbolicate.Result // has their strings
-	addr   uint64
-	which  int // index of from
+	addr   uint64              // as linked
+	base   uint64              // of the addresses in Frames
+	which  int                 // index of from
 }
 
 // runFunc is symbolicate.Engine.Run.
@@ -49,8 +51,9 @@ type runFunc func(context.Context, *symbolicate.Request) (*symbolicate.Result, e
 // Look opens the symbfiles of files. Release ends the use.
 func Look(ctx context.Context, run runFunc, files []ident.Module, frames []symbolicate.Frame) (*Lookup, error) {
 	l := &Lookup{frames: frames}
+	linked := slices.Repeat([]bool{true}, len(files))
 	for i, p := range [...]locate.Purpose{locate.Pads, locate.Debug} {
-		res, err := run(ctx, &symbolicate.Request{Modules: files, Frames: frames, Purpose: p})
+		res, err := run(ctx, &symbolicate.Request{Modules: files, Linked: linked, Frames: slices.Clone(frames), Purpose: p})
 		if err != nil {
 			l.Release()
 			return nil, err
@@ -111,6 +114,9 @@ func (a *Absence) message() string {
 func (l *Lookup) At(i int) (a Answer, err error) {
 	a.addr = l.frames[i].Addr
 	for a.which, a.Result = range l.results {
+		if m := l.frames[i].Module; m >= 0 {
+			a.base = a.Result.Modules[m].LoadAddress
+		}
 		a.Frames, err = a.Result.Frames(i)
 		if err != nil || len(a.Frames) > 0 {
 			return a, err
@@ -122,5 +128,6 @@ func (l *Lookup) At(i int) (a Answer, err error) {
 // Offset returns the distance of the address from the start of the function of a
 // frame, and whether it is known.
 func (a *Answer) Offset(f *sym.Frame) (uint64, bool) {
-	return a.addr - f.Entry, a.which == 1 && !f.Inlined && a.addr >= f.Entry
+	start := a.base + f.Entry
+	return a.addr - start, a.which == 1 && !f.Inlined && a.addr >= start
 }

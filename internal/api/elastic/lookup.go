@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -198,7 +199,13 @@ func (d *decoder) tooMany() {
 
 // answer looks up addresses and writes the answer.
 func (d *Door) answer(w http.ResponseWriter, r *http.Request, q *query, mediaType string, write func(*encoder)) {
-	look, err := Look(r.Context(), d.Run, q.files, q.frames)
+	var look *Lookup
+	g, err := d.Grant(r)
+	if err == nil {
+		look, err = Look(r.Context(), func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error) {
+			return d.Run(ctx, g, req)
+		}, q.files, q.frames)
+	}
 	if err != nil {
 		if r.Context().Err() == nil {
 			d.missing(w, r, err)

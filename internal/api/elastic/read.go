@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest/symbfile"
-	"symbolon/internal/keys"
+	"symbolon/internal/token"
 )
 
 // forReaders returns h for clients that may read.
@@ -27,18 +27,45 @@ func (d *Door) forReaders(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// The reasons to refuse a client.
+var (
+	errNoToken  = errors.New(`the request has no token: send "Authorization: ApiKey TOKEN" with a token that symbolon token add printed`)
+	errNoUpload = errors.New("the token does not allow uploads to the project " + ident.DefaultProject)
+	errNoRead   = errors.New("the token does not allow reading the project " + ident.DefaultProject)
+)
+
+// needsToken reports whether err refuses a client without a valid token.
+func needsToken(err error) bool {
+	return errors.Is(err, errNoToken) || errors.Is(err, token.ErrUnknown)
+}
+
 // mayRead reports whether the client may read. If not, it answers with an error.
 func (d *Door) mayRead(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.Check(r, keys.Read)
+	err := d.checkRead(r)
 	switch {
 	case err == nil:
-	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrInvalidKey):
-		w.Header().Set("WWW-Authenticate", "ApiKey")
+	case needsToken(err):
 		api.FailError(w, r, http.StatusUnauthorized, err.Error())
+	case errors.Is(err, errNoRead):
+		api.FailError(w, r, http.StatusForbidden, err.Error())
 	default:
 		d.missing(w, r, err)
 	}
 	return err == nil
+}
+
+func (d *Door) checkRead(r *http.Request) error {
+	g, err := d.Grant(r)
+	if err != nil || g.May(token.Read, ident.DefaultProject) {
+		return err
+	}
+	switch isOpen, err := d.IsOpen(r.Context()); {
+	case isOpen || err != nil:
+		return err
+	case g.ID == "":
+		return errNoToken
+	}
+	return errNoRead
 }
 
 // missing answers that a file has no symbols, or that the store failed.

@@ -11,7 +11,7 @@ import (
 func (d *Door) Routes() []api.Route {
 	upload, read := []string{http.MethodPost, http.MethodPut}, []string{http.MethodGet, http.MethodHead}
 	maxPart := int64(d.cfg.Uploads.Defaults().MaxPart)
-	return []api.Route{
+	routes := []api.Route{
 		{Methods: upload, Pattern: "/api/symbols-ranges", Handle: d.receive(symbfile.Ranges),
 			Admit: d.mayUpload, MaxBody: maxPart, MaxHeld: minMemory, Fail: d.fail},
 		{Methods: upload, Pattern: "/api/symbols-returnpads", Handle: d.receive(symbfile.ReturnPads),
@@ -22,4 +22,8 @@ func (d *Door) Routes() []api.Route {
 		{Methods: read, Pattern: "/{a}/{b}/{id}/ranges", Handle: d.forReaders(d.mirror(symbfile.Ranges)), Fail: api.FailError},
 		{Methods: read, Pattern: "/{a}/{b}/{id}/returnpads", Handle: d.forReaders(d.mirror(symbfile.ReturnPads)), Fail: api.FailError},
 	}
+	for i := range routes {
+		routes[i].Challenge = "ApiKey"
+	}
+	return routes
 }

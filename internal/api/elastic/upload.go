@@ -1,7 +1,6 @@
 package elastic
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,7 +12,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
-	"symbolon/internal/keys"
+	"symbolon/internal/token"
 )
 
 // The codes of errors. Only the first is known from Elastic.
@@ -48,11 +47,26 @@ func invalid(code, format string, args ...any) *refusal {
 
 // mayUpload reports whether the client may upload. If not, it answers with an error.
 func (d *Door) mayUpload(w http.ResponseWriter, r *http.Request) bool {
-	err := d.Keys.Check(r, keys.Upload)
+	_, err := d.uploader(r)
 	if err != nil {
 		d.refuse(w, r, err)
 	}
 	return err == nil
+}
+
+// uploader returns the id of the token of a client that may upload. A client of this
+// machine needs a token too, as ever.
+func (d *Door) uploader(r *http.Request) (string, error) {
+	g, err := d.Grant(r)
+	switch {
+	case err != nil:
+		return "", err
+	case g.ID == "":
+		return "", errNoToken
+	case !g.May(token.Upload, ident.DefaultProject):
+		return "", errNoUpload
+	}
+	return g.ID, nil
 }
 
 // receive receives parts of one kind.
@@ -61,11 +75,14 @@ func (d *Door) receive(kind symbfile.Kind) http.HandlerFunc {
 		part, err := partOf(r.Header, kind)
 		var published *symbfile.Info
 		if err == nil {
+			part.Client, err = d.uploader(r)
+		}
+		if err == nil {
 			reserve := func(n int64) error { return api.Reserve(r, n) }
 			published, err = d.Store.Take(r.Context(), part, newReserver(r.Body, part.Count > 1, reserve))
 		}
 		if published != nil && err == nil {
-			err = d.forget(r, part.File, published.BuildID)
+			d.Announce(r.Context(), moduleOf(part.File, published.BuildID))
 		}
 		if err != nil {
 			d.refuse(w, r, err)
@@ -78,13 +95,13 @@ func (d *Door) receive(kind symbfile.Kind) http.HandlerFunc {
 	}
 }
 
-// forget invalidates cached outcomes for the modules of a file.
-func (d *Door) forget(r *http.Request, file ident.FileID, build ident.BuildID) error {
+// moduleOf returns the module that a file has symbols of.
+func moduleOf(file ident.FileID, build ident.BuildID) ident.Module {
 	m := ident.Module{FileID: file}
 	if !build.IsZero() {
 		m.Type, m.CodeID = ident.TypeELF, build.CodeID()
 	}
-	return d.Forget(r.Context(), m)
+	return m
 }
 
 // partOf parses the headers of a part.
@@ -106,9 +123,6 @@ func partOf(h http.Header, kind symbfile.Kind) (p symbfile.Part, err error) {
 		return p, invalid(codeRequest, "invalid header Symbolon-Upload %.80q: must be at most %d letters, digits, - and _",
 			p.Upload, symbfile.MaxUpload)
 	}
-	key, _ := keys.Sent(h) // it was admitted
-	id, _, _ := bytes.Cut(key, []byte{':'})
-	p.Client = string(id)
 	if text := h.Get("Symbolon-Build-ID"); text != "" {
 		if p.BuildID, err = ident.ParseBuildID(text); err != nil {
 			return p, invalid(codeRequest, "invalid header Symbolon-Build-ID: %v", err)
@@ -154,16 +168,19 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]
 		d.writeError(w, r, why.status, why.code, stored.Error())
-	case errors.Is(err, keys.ErrNoRight):
+	case errors.Is(err, errNoUpload):
 		d.writeError(w, r, http.StatusForbidden, codeNoRight, err.Error())
-	case errors.Is(err, keys.ErrNoKey), errors.Is(err, keys.ErrInvalidKey):
-		w.Header().Set("WWW-Authenticate", "ApiKey")
+	case needsToken(err):
 		d.writeError(w, r, http.StatusUnauthorized, codeNoKey, err.Error())
 	default:
 		d.Log.Error("cannot store a part of a symbfile", "request_id", api.RequestID(r.Context()), "error", err)
 		if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
 			w.Header().Set("Retry-After", "5")
 			d.writeError(w, r, http.StatusServiceUnavailable, codeBusy, "the store does not respond; try again")
+			return
+		}
+		if status := api.Status(err); status == http.StatusInsufficientStorage {
+			d.writeError(w, r, status, codeInternal, api.Full)
 			return
 		}
 		d.writeError(w, r, http.StatusInternalServerError, codeInternal, "Something went wrong on our side.")

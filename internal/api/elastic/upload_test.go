@@ -9,18 +9,18 @@ import (
 
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/bucket/mem"
-	"symbolon/internal/keys"
+	"symbolon/internal/token"
 )
 
 // TestUploadInvalidatesTheModulesOfItsIds has a file published again without telling
 // the build id under which it is known.
 func TestUploadInvalidatesTheModulesOfItsIds(t *testing.T) {
-	h, _, forgotten := door(t, elastic.Config{}, mem.New())
+	h, _, announced := door(t, elastic.Config{}, mem.New())
 	for i, more := range [][]string{{"Symbolon-Build-ID", "0123456789abcdef0123"}, nil} {
 		if w := ask(h, ranges(t, fmt.Sprint("f", i)), more...); w.Code != http.StatusOK {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
-		if m := (*forgotten)[i]; m.CodeID != "0123456789abcdef0123" {
+		if m := (*announced)[i]; m.CodeID != "0123456789abcdef0123" {
 			t.Errorf("upload %d: %+v", i, m)
 		}
 	}
@@ -28,11 +28,11 @@ func TestUploadInvalidatesTheModulesOfItsIds(t *testing.T) {
 
 func TestUploadsOfDifferentKeysAreSeparate(t *testing.T) {
 	b := mem.New()
-	other, _, err := keys.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Create(t.Context(), "other", keys.Upload)
+	other, _, err := token.NewRing(nil, b, time.Now, slog.New(slog.DiscardHandler)).Add(t.Context(), token.Token{Grant: token.Key("other", token.Upload)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, _, forgotten := door(t, elastic.Config{}, b)
+	h, _, announced := door(t, elastic.Config{}, b)
 	for k := range 2 {
 		for i, header := range []string{"ApiKey " + key, "Bearer " + other} {
 			w := ask(h, ranges(t, fmt.Sprint("f", k, i)), "FilePart", fmt.Sprint(k), "FileParts", "2", "Authorization", header)
@@ -41,8 +41,8 @@ func TestUploadsOfDifferentKeysAreSeparate(t *testing.T) {
 			}
 		}
 	}
-	if len(*forgotten) != 2 {
-		t.Errorf("%d files are published", len(*forgotten))
+	if len(*announced) != 2 {
+		t.Errorf("%d files are published", len(*announced))
 	}
 	if w := ask(h, ranges(t, "g"), "FileParts", "2", "Authorization", "apikey "+key); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)

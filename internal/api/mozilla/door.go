@@ -9,25 +9,31 @@ import (
 	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
-// File is an open .sym file.
-type File interface {
-	bin.Source
-	Close() error
-}
+// Open opens a file.
+type Open func(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error)
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	Run     func(ctx context.Context, req *symbolicate.Request) (*symbolicate.Result, error)
-	Symbols func(ctx context.Context, m ident.Module) (File, error) // NotFound if it is missing
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Grant returns what the client of a request may do.
+	Grant func(*http.Request) (*token.Grant, error)
+	Run   func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
+	// Open opens the first requested file that the client may read. A .sym file may be
+	// made of another one.
+	Open Open
+	// OpenTry does so among the files of try builds too.
+	OpenTry Open
+	// Identify returns the identifiers that such a file has.
+	Identify func(ctx context.Context, g *token.Grant, asked source.FileRequest) (ident.Module, error)
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // lookups is what the encoders use of a *symbolicate.Result. Tests have others.
@@ -40,19 +46,20 @@ type lookups interface {
 
 // Door serves the routes.
 type Door struct {
-	cfg     Config
-	run     func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error)
-	symbols func(ctx context.Context, m ident.Module) (File, error)
-	now     func() time.Time
-	log     *slog.Logger
+	cfg   Config
+	deps  Deps
+	grant func(*http.Request) (*token.Grant, error)
+	run   func(ctx context.Context, g *token.Grant, req *symbolicate.Request) ([]symbolicate.Module, lookups, error)
+	now   func() time.Time
+	log   *slog.Logger
 }
 
 // New returns a door.
 func New(cfg Config, deps Deps) *Door {
 	return &Door{
-		cfg: cfg.Defaults(), symbols: deps.Symbols, now: deps.Now, log: deps.Log,
-		run: func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, lookups, error) {
-			res, err := deps.Run(ctx, req)
+		cfg: cfg.Defaults(), deps: deps, grant: deps.Grant, now: deps.Now, log: deps.Log,
+		run: func(ctx context.Context, g *token.Grant, req *symbolicate.Request) ([]symbolicate.Module, lookups, error) {
+			res, err := deps.Run(ctx, g, req)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -86,6 +93,10 @@ type answer struct {
 // answer decodes a request and has the engine answer it. It returns nil if the
 // client has got an error, or has left.
 func (d *Door) answer(w http.ResponseWriter, r *http.Request, is dialect, fail api.FailFunc) *answer {
+	g, ok := d.identify(w, r, fail)
+	if !ok {
+		return nil
+	}
 	req, err := decode(r.Body, is)
 	if err != nil {
 		status, title := explain(err)
@@ -93,7 +104,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, is dialect, fail a
 		return nil
 	}
 	start := d.now()
-	found, res, err := d.run(r.Context(), &req.query)
+	found, res, err := d.run(r.Context(), g, &req.query)
 	switch {
 	case err == nil:
 		for i, m := range req.modules {
@@ -108,6 +119,22 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, is dialect, fail a
 	d.log.Error("symbolication failed", "request_id", api.RequestID(r.Context()), "error", err)
 	fail(w, r, api.Status(err), "")
 	return nil
+}
+
+// identify returns what the client of a request may do. If its token is not valid, it
+// answers with an error and returns false.
+func (d *Door) identify(w http.ResponseWriter, r *http.Request, fail api.FailFunc) (g *token.Grant, ok bool) {
+	g, err := d.grant(r)
+	switch {
+	case err == nil:
+		return g, true
+	case errors.Is(err, token.ErrUnknown):
+		fail(w, r, http.StatusUnauthorized, err.Error())
+	case r.Context().Err() == nil:
+		d.log.Error("cannot read the tokens", "request_id", api.RequestID(r.Context()), "error", err)
+		fail(w, r, api.Status(err), "")
+	}
+	return nil, false
 }
 
 // finish sends the rest of an answer. If the answer cannot be completed, the

@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/fault"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // The keys come in the order of the documents.
@@ -92,8 +93,8 @@ func TestFaultOfTheEngineBecomesAStatus(t *testing.T) {
 
 func TestClientThatLeavesDoesNotWait(t *testing.T) {
 	entered, left := make(chan struct{}), make(chan error, 1)
-	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet,
-		Run: func(ctx context.Context, _ *symbolicate.Request) (*symbolicate.Result, error) {
+	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Grant: mozilla.Anonymous,
+		Run: func(ctx context.Context, _ *token.Grant, _ *symbolicate.Request) (*symbolicate.Result, error) {
 			close(entered)
 			<-ctx.Done()
 			left <- ctx.Err()
@@ -119,8 +120,8 @@ func TestClientThatLeavesDoesNotWait(t *testing.T) {
 // The real result of the engine, empty, through the door as it is built.
 func TestDoorReadsResultsOfTheEngine(t *testing.T) {
 	asked := 0
-	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet,
-		Run: func(_ context.Context, req *symbolicate.Request) (*symbolicate.Result, error) {
+	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Grant: mozilla.Anonymous,
+		Run: func(_ context.Context, _ *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
 			asked = len(req.Modules)
 			return &symbolicate.Result{Modules: make([]symbolicate.Module, len(req.Modules))}, nil
 		}})

@@ -3,9 +3,11 @@ package mozilla
 import (
 	"context"
 	"io"
+	"net/http"
 
 	"symbolon/internal/api/json"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // Lookups are the answers that a test has in the place of an engine.
@@ -16,10 +18,18 @@ type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Mo
 
 // NewWith returns a door over an engine of a test.
 func NewWith(cfg Config, deps Deps, run Run) *Door {
+	if deps.Grant == nil {
+		deps.Grant = Anonymous
+	}
 	d := New(cfg, deps)
-	d.run = run
+	d.run = func(ctx context.Context, _ *token.Grant, req *symbolicate.Request) ([]symbolicate.Module, lookups, error) {
+		return run(ctx, req)
+	}
 	return d
 }
+
+// Anonymous is the grant of clients without a token.
+func Anonymous(*http.Request) (*token.Grant, error) { return &token.Grant{}, nil }
 
 // Decoded is a decoded request that tests can compare.
 type Decoded struct {

@@ -1,35 +1,90 @@
 package mozilla
 
 import (
-	"io"
 	"net/http"
+	"net/url"
 	"strings"
-	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/source"
 )
 
 const symbolNotFound = "Symbol Not Found"
 
-// read serves a .sym file. If the two names in the path do not belong together,
-// the answer is 404.
-func (d *Door) read(w http.ResponseWriter, r *http.Request) {
+// read returns the handler that serves .sym files. If the two names in the path do not
+// belong together, the answer is 404.
+func (d *Door) read(open Open) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { d.serve(w, r, open) }
+}
+
+func (d *Door) serve(w http.ResponseWriter, r *http.Request, open Open) {
 	file, sym := r.PathValue("file"), r.PathValue("sym")
 	text := strings.ToUpper(r.PathValue("id"))
+	if len(text) < minID {
+		d.redirect(w, r, file, ident.ParseCodeID(text))
+		return
+	}
 	id, err := ident.ParseDebugID(text)
-	if err != nil || id.IsZero() || len(text) < minID || !d.isReadable(file) || !belongs(sym, file) {
+	if err != nil || id.IsZero() || !d.isReadable(file) || !belongs(sym, file) {
 		api.FailError(w, r, http.StatusNotFound, symbolNotFound)
 		return
 	}
-	f, err := d.symbols(r.Context(), ident.Module{DebugFile: file, DebugID: id, DebugIDText: text})
+	query := r.URL.Query()
+	m := ident.Module{
+		DebugFile: file, DebugID: id, DebugIDText: text,
+		CodeFile: query.Get("code_file"), CodeID: ident.ParseCodeID(query.Get("code_id")),
+	}
+	var f api.File
+	g, err := d.grant(r)
+	if err == nil {
+		f, err = open(r.Context(), g, []source.FileRequest{{Module: m, Kinds: []string{source.Breakpad}}})
+	}
+	if err != nil && len(text) == buildIDDigits && fault.KindOf(err) == fault.NotFound {
+		d.redirect(w, r, file, ident.ParseCodeID(text))
+		return
+	}
 	if err != nil {
 		d.refuseRead(w, r, err)
 		return
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(f, 0, f.Size()))
+	api.SendFile(w, r, f, d.log)
+}
+
+// redirect answers a request with the code id of a binary by the path of its .sym
+// file, if a file tells its debug id.
+func (d *Door) redirect(w http.ResponseWriter, r *http.Request, file string, code ident.CodeID) {
+	if !d.isReadable(file) || code.IsZero() {
+		api.FailError(w, r, http.StatusNotFound, symbolNotFound)
+		return
+	}
+	asked := source.FileRequest{
+		Module: ident.Module{CodeFile: file, DebugFile: file, CodeID: code},
+		Kinds:  []string{source.PE, source.Breakpad},
+	}
+	var m ident.Module
+	g, err := d.grant(r)
+	if err == nil {
+		m, err = d.deps.Identify(r.Context(), g, asked)
+	}
+	name := m.DebugFile[strings.LastIndexAny(m.DebugFile, `/\`)+1:]
+	if err == nil && (m.DebugID.IsZero() || name == "") {
+		err = fault.New(fault.NotFound, "", "the file has no debug id")
+	}
+	if err != nil {
+		d.refuseRead(w, r, err)
+		return
+	}
+	// The path is relative, since a prefix may have a token.
+	to := "../../" + url.PathEscape(name) + "/" + m.DebugID.Breakpad() + "/" + url.PathEscape(ident.SymName(name))
+	if r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusFound)
 }
 
 func (d *Door) refuseRead(w http.ResponseWriter, r *http.Request, err error) {
@@ -40,7 +95,7 @@ func (d *Door) refuseRead(w http.ResponseWriter, r *http.Request, err error) {
 	switch status {
 	case http.StatusNotFound:
 		api.FailError(w, r, status, symbolNotFound)
-	case http.StatusInternalServerError:
+	case http.StatusInternalServerError, http.StatusInsufficientStorage:
 		d.log.Error("cannot open a symbol file", "request_id", api.RequestID(r.Context()), "error", err)
 		fallthrough
 	default:

@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/source"
+	"symbolon/internal/token"
 )
 
 // openFile is a file that knows whether it was closed.
@@ -20,9 +24,20 @@ type openFile struct {
 	closed *int
 }
 
+func (openFile) Info() api.FileInfo             { return api.FileInfo{Tag: "tag"} }
+func (openFile) Frames() (io.ReadSeeker, int64) { return nil, 0 }
+
 func (f openFile) Close() error {
 	*f.closed++
 	return nil
+}
+
+// anyone has the grant of a client without a token.
+func anyone(*http.Request) (*token.Grant, error) { return &token.Grant{}, nil }
+
+// unknown has no binaries.
+func unknown(context.Context, *token.Grant, source.FileRequest) (ident.Module, error) {
+	return ident.Module{}, fault.New(fault.NotFound, "", "no source has the file")
 }
 
 var symText = "MODULE Linux x86_64 " + libID + " a.so\n" + strings.Repeat("PUBLIC 1000 0 name\n", 200)
@@ -30,7 +45,8 @@ var symText = "MODULE Linux x86_64 " + libID + " a.so\n" + strings.Repeat("PUBLI
 func TestSymbolFilesAreServed(t *testing.T) {
 	var asked ident.Module
 	closed := 0
-	deps := mozilla.Deps{Now: now, Log: quiet, Symbols: func(_ context.Context, m ident.Module) (mozilla.File, error) {
+	deps := mozilla.Deps{Now: now, Log: quiet, Grant: anyone, Identify: unknown, Open: func(_ context.Context, _ *token.Grant, list []source.FileRequest) (api.File, error) {
+		m := list[0].Module
 		asked = m
 		switch {
 		case strings.HasPrefix(m.DebugFile, "denied"):
@@ -44,6 +60,7 @@ func TestSymbolFilesAreServed(t *testing.T) {
 		}
 		return openFile{bin.Bytes([]byte(symText)), &closed}, nil
 	}}
+	deps.OpenTry = deps.Open
 	h := front(mozilla.New(mozilla.Config{}, deps))
 	id := strings.ToLower(libID)
 	for path, want := range map[string]int{
@@ -113,7 +130,7 @@ func TestSymbolFilesAreServed(t *testing.T) {
 
 func TestSymbolFilesHaveRangesAndCompression(t *testing.T) {
 	closed := 0
-	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Symbols: func(context.Context, ident.Module) (mozilla.File, error) {
+	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Grant: anyone, Open: func(_ context.Context, _ *token.Grant, _ []source.FileRequest) (api.File, error) {
 		return openFile{bin.Bytes([]byte(symText)), &closed}, nil
 	}})
 	h, path := front(d), "/a.so/"+libID+"/a.so.sym"
@@ -126,6 +143,9 @@ func TestSymbolFilesHaveRangesAndCompression(t *testing.T) {
 		t.Errorf("a part: got %d %.100s", w.Code, w.Body)
 	}
 	w = do(h, "GET", path, "", "Accept-Encoding", "gzip")
+	if tag := w.Header().Get("ETag"); tag != `W/"tag"` { // other bytes than without compression
+		t.Errorf("packed: got the tag %s", tag)
+	}
 	z, err := gzip.NewReader(w.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +155,49 @@ func TestSymbolFilesHaveRangesAndCompression(t *testing.T) {
 	}
 }
 
+// minidump-stackwalk asks so for the debug id of a binary that a dump lacks it for.
+func TestCodeIDsLeadToDebugIDs(t *testing.T) {
+	const buildID = "c6f380dd74c250cc9af0c5529c18f6c3db342fb5"
+	deps := mozilla.Deps{Now: now, Log: quiet, Grant: anyone, Identify: func(_ context.Context, g *token.Grant, a source.FileRequest) (ident.Module, error) {
+		id, err := ident.ParseBreakpadID(libID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch a.Module.CodeID {
+		case "6b00d8c26000":
+			return ident.Module{DebugFile: `C:\\build\\xul 1.pdb`, DebugID: id}, nil
+		case "6b00d8c27000":
+			return ident.Module{DebugFile: "xul.pdb"}, nil
+		}
+		if a.Module.CodeID == buildID {
+			return ident.Module{DebugFile: "libtea.so", DebugID: id}, nil
+		}
+		return unknown(t.Context(), g, a)
+	}}
+	deps.Open = func(context.Context, *token.Grant, []source.FileRequest) (api.File, error) {
+		return nil, fault.New(fault.NotFound, "", "no source has it")
+	}
+	h := front(mozilla.New(mozilla.Config{}, deps))
+	for path, want := range map[string]string{
+		"/xul.dll/6B00D8C26000/xul.sym?code_file=a": "../../xul%201.pdb/" + libID + "/xul%201.sym?code_file=a",
+		"/try/xul.dll/6B00D8C26000/xul.dll.sym":     "../../xul%201.pdb/" + libID + "/xul%201.sym",
+		"/xul.dll/6B00D8C27000/xul.sym":             "",
+		"/xul.dll/6B00D8C28000/xul.sym":             "",
+		"/libtea.so/" + buildID + "/libtea.so.sym":  "../../libtea.so/" + libID + "/libtea.so.sym",
+		"/libtea.so/" + libID + "/libtea.so.sym":    "",
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			w := do(h, method, path, "")
+			if got := w.Header().Get("Location"); got != want || (w.Code == 302) != (want != "") || (w.Code == 404) != (want == "") {
+				t.Errorf("%s %s: got %d to %q, want %q", method, path, w.Code, got, want)
+			}
+		}
+	}
+}
+
 func TestClientsThatLeftGetNoAnswer(t *testing.T) {
 	ctx, leave := context.WithCancel(context.Background())
-	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Symbols: func(ctx context.Context, _ ident.Module) (mozilla.File, error) {
+	d := mozilla.New(mozilla.Config{}, mozilla.Deps{Now: now, Log: quiet, Grant: anyone, Open: func(ctx context.Context, _ *token.Grant, _ []source.FileRequest) (api.File, error) {
 		leave()
 		return nil, ctx.Err()
 	}})

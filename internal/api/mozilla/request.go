@@ -42,9 +42,10 @@ func (m module) isNamed() bool { return m.file != "" && m.id != "" }
 // Limits of modules that are looked up. That of the name of a file is in
 // ident.CheckFileName.
 const (
-	maxCodeID = 128     // hexadecimal digits of a code id
-	maxText   = 4 << 10 // bytes of a name or an id, and of a name in a frame
-	minID     = 32      // the digits of a UUID: a shorter debug id is a code id in its place
+	maxCodeID     = 128     // hexadecimal digits of a code id
+	maxText       = 4 << 10 // bytes of a name or an id, and of a name in a frame
+	minID         = 32      // the digits of a UUID: a shorter debug id is a code id in its place
+	buildIDDigits = 40      // of a build id in the place of a debug id
 )
 
 // ident returns the identity that the engine looks up, or the reason why the

@@ -13,8 +13,8 @@ func (d *Door) Routes() []api.Route {
 	routes := []api.Route{
 		{Methods: post, Pattern: "/symbolicate/v5", Handle: d.v5},
 		v4,
-		{Methods: read, Pattern: "/{file}/{id:hex}/{sym:.sym}", Handle: d.read, Fail: api.FailError},
-		{Methods: read, Pattern: "/try/{file}/{id:hex}/{sym:.sym}", Handle: d.read, Fail: api.FailError},
+		{Methods: read, Pattern: "/{file}/{id:hex}/{sym:.sym}", Handle: d.read(d.deps.Open), Fail: api.FailError},
+		{Methods: read, Pattern: "/try/{file}/{id:hex}/{sym:.sym}", Handle: d.read(d.deps.OpenTry), Fail: api.FailError},
 	}
 	if d.isTecken() {
 		v4.Pattern = "/"

@@ -10,13 +10,16 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/operate"
+	"symbolon/internal/bucket/mem"
 	"symbolon/internal/ident"
+	"symbolon/internal/token"
 )
 
 func TestOnlyModulesWithIDsAreForgotten(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	forgotten := 0
-	d := operate.New(operate.Deps{Access: api.NewAccess(api.AccessConfig{}, nil), Log: log, Forget: func(context.Context, ident.Module) error {
+	access := api.NewAccess(api.AccessConfig{}, token.NewRing(nil, mem.New(), time.Now, log), nil)
+	d := operate.New(operate.Deps{Grant: access.Grant, Log: log, Forget: func(context.Context, ident.Module) error {
 		forgotten++
 		return nil
 	}})

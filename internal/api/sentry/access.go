@@ -22,7 +22,7 @@ func (d *Door) admit(q *request, c client) error {
 		return wire.Refuse(http.StatusForbidden,
 			"sources in requests are not allowed: omit them, or set sentry.allow_request_sources in the configuration of the server")
 	}
-	if !c.canNameSources() {
+	if !c.RequestSources {
 		return wire.Refuse(http.StatusForbidden, "requests with this token must not name sources")
 	}
 	for i := range q.Sources {

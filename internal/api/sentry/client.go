@@ -3,61 +3,60 @@ package sentry
 import (
 	"cmp"
 	"net/http"
+	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/wire"
+	"symbolon/internal/token"
 )
 
 // globalScope is the scope of requests that do not name one.
 const globalScope = "global"
 
-// client is the holder of the token of a request. It is nil where tokens are not
-// needed.
-type client struct{ *api.Client }
+// client is the client of a request.
+type client struct{ *token.Grant }
 
-// identify returns the client of a request. If the request lacks a valid token, it
-// answers with an error and returns false.
+// identify returns the client of a request. If the request lacks a valid token where
+// one is needed, it answers with an error and returns false.
 func (d *Door) identify(w http.ResponseWriter, r *http.Request) (c client, ok bool) {
-	if d.deps.Access == nil || d.deps.Access.Open() {
-		return client{}, true
+	g, err := d.deps.Grant(r)
+	status := http.StatusUnauthorized
+	switch {
+	case err == nil && (g.ID != "" || len(g.Scopes) > 0):
+		return client{g}, true
+	case err != nil:
+		status = api.Status(err)
 	}
-	if h := d.deps.Access.Holder(r); h != nil {
-		return client{h}, true
+	if status != http.StatusUnauthorized {
+		d.deps.Log.Error("cannot read the tokens", "request_id", api.RequestID(r.Context()), "error", err)
+		detail(w, status, http.StatusText(status))
+		return client{}, false
 	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="symbolon"`)
-	detail(w, http.StatusUnauthorized, "missing or invalid token: send Authorization: Bearer TOKEN with a token of access.clients")
+	detail(w, status, "missing or invalid token: send Authorization: Bearer TOKEN with a token of access.clients or of symbolon token add")
 	return client{}, false
 }
 
 // scope returns the scope for a request that names one, or "".
 func (c client) scope(asked string) (string, error) {
-	if c.Client == nil {
-		return cmp.Or(asked, globalScope), nil
-	}
-	scope, ok := c.Client.Scope(asked)
+	scope, ok := c.Grant.Scope(asked)
 	if !ok {
 		return "", wire.Refuse(http.StatusForbidden, "the token is not for this scope")
 	}
 	return cmp.Or(scope, globalScope), nil
 }
 
-// canSee reports whether the client may read answers of a scope.
-func (c client) canSee(scope string) bool {
-	if c.Client == nil {
-		return true
+// jobScope returns the scope of the answers to a request. Those for a token with
+// projects may have names of private files: they are for that token only.
+func (c client) jobScope(scope string) string {
+	if len(c.Projects) == 0 {
+		return scope
 	}
-	_, ok := c.Client.Scope(scope)
-	return ok
+	return scope + "\n" + c.ID
 }
 
-// sources returns the ids of the configured sources that are searched for the
-// client; nil means all.
-func (c client) sources() []string {
-	if c.Client == nil {
-		return nil
-	}
-	return c.Client.Sources
+// canSee reports whether the client may read answers of the scope of a job.
+func (c client) canSee(job string) bool {
+	scope, _, _ := strings.Cut(job, "\n")
+	_, ok := c.Grant.Scope(scope)
+	return ok && job == c.jobScope(scope)
 }
-
-// canNameSources reports whether the requests of the client may name sources.
-func (c client) canNameSources() bool { return c.Client == nil || c.RequestSources }

@@ -11,21 +11,26 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/token"
 	"symbolon/internal/waittest"
 )
 
-// tokens are those of two clients, the second one in any scope.
-var tokens = api.NewAccess(api.AccessConfig{Clients: []api.Client{
-	{Name: "one", Token: bin.NewSecret("token-of-client-one"), Scopes: []string{"a", "b"}, Sources: []string{"s1"}},
-	{Name: "two", Token: bin.NewSecret("token-of-client-two"), Scopes: []string{"*"}, RequestSources: true},
-}}, nil)
+// twoClients returns the access of two clients, the second one in any scope.
+func twoClients() *api.Access {
+	cfg := api.AccessConfig{Clients: []api.Client{
+		{Name: "one", Token: bin.NewSecret("token-of-client-one"), Scopes: []string{"a", "b"}, Sources: []string{"s1"}},
+		{Name: "two", Token: bin.NewSecret("token-of-client-two"), Scopes: []string{"*"}, RequestSources: true},
+	}}
+	return api.NewAccess(cfg, token.NewRing(cfg.Tokens(), mem.New(), time.Now, quiet), nil)
+}
 
 // as sends a request with a token.
-func as(f *api.Front, token, method, path, body string) *httptest.ResponseRecorder {
+func as(f *api.Front, who, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer token-of-client-"+token)
+	if who != "" {
+		r.Header.Set("Authorization", "Bearer token-of-client-"+who)
 	}
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
@@ -34,9 +39,9 @@ func as(f *api.Front, token, method, path, body string) *httptest.ResponseRecord
 
 func TestTokensLimitScopesAndSources(t *testing.T) {
 	var asked string
-	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet, Access: tokens},
+	d := sentry.NewWith(sentry.Config{AllowRequestSources: true}, sentry.Deps{Now: time.Now, Log: quiet, Grant: twoClients().Grant},
 		func(a sentry.Search) (sentry.Run, error) {
-			asked = fmt.Sprint(a.Scope, " ", a.Only, " ", len(a.Named))
+			asked = fmt.Sprint(a.Scope, " ", a.Grant.Sources, " ", len(a.Named))
 			return demo().run, nil
 		})
 	defer d.Close()
@@ -54,8 +59,8 @@ func TestTokensLimitScopesAndSources(t *testing.T) {
 		{"one", "?scope=c", `{}`, 403, ""},
 		{"one", "?scope=global", `{}`, 403, ""},
 		{"one", "", named, 403, ""},
-		{"two", "?scope=c", named, 200, "c [] 1"},
-		{"two", "", `{}`, 200, "global [] 0"},
+		{"two", "?scope=c", named, 200, "c [*] 1"},
+		{"two", "", `{}`, 200, "global [*] 0"},
 	} {
 		asked = ""
 		if w := as(f, c.token, "POST", "/symbolicate"+c.query, c.body); w.Code != c.status || asked != c.asked {
@@ -71,8 +76,8 @@ func TestTokensLimitScopesAndSources(t *testing.T) {
 func TestAnswersAreForTheirScope(t *testing.T) {
 	gate := make(chan struct{})
 	store := &shelf{entries: map[string][]byte{}}
-	near, _ := door(t, sentry.Config{}, sentry.Deps{Store: store, Access: tokens}, gated(gate))
-	far, _ := door(t, sentry.Config{}, sentry.Deps{Store: store, Access: tokens}, gated(gate))
+	near, _ := door(t, sentry.Config{}, sentry.Deps{Store: store, Grant: twoClients().Grant}, gated(gate))
+	far, _ := door(t, sentry.Config{}, sentry.Deps{Store: store, Grant: twoClients().Grant}, gated(gate))
 	var told struct {
 		ID string `json:"request_id"`
 	}

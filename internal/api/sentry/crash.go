@@ -175,7 +175,7 @@ func (d *Door) readMinidump(q *request, f *form) error {
 	q.walkCost = int64(len(dump.Threads)) * threadCost
 	q.walk = func(ctx context.Context) error {
 		defer f.Close()
-		p, err := d.deps.Crashes(q.search)
+		p, err := d.deps.Crashes(ctx, q.search)
 		if err != nil {
 			return err
 		}
@@ -226,6 +226,12 @@ func (q *request) addReport(r *crash.Report) {
 		}
 		if i == q.first {
 			q.first = len(kept)
+		}
+		if found := &u.Module; !m.HasDebug && !found.DebugID.IsZero() { // it was found by its code id
+			m.DebugID, m.HasDebug = found.DebugID, true
+			if name := crash.FileName(found.DebugFile); !m.DebugFile.OK && name != "" {
+				m.DebugFile = wire.Optional{Text: name, OK: true}
+			}
 		}
 		kept = append(kept, m)
 		q.crash.unwindings = append(q.crash.unwindings, unwinding{u.Asked, u.Found, u.Report.Fault, u.Features, u.Trail})

@@ -9,19 +9,27 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/textproto"
+	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/api/wire"
 	"symbolon/internal/cache"
 	"symbolon/internal/crash"
 	"symbolon/internal/fault"
 	"symbolon/internal/fixture"
+	"symbolon/internal/source"
+	"symbolon/internal/source/sourcetest"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/trial/rig"
 	"symbolon/internal/waittest"
@@ -38,10 +46,10 @@ type crashDoor struct {
 
 // newCrashDoor returns a door for dumps of at most 64 KiB. Stacks are walked when the
 // gate is open.
-func newCrashDoor(t *testing.T, cfg sentry.Config) *crashDoor {
+func newCrashDoor(t *testing.T, cfg sentry.Config, sources ...source.Source) *crashDoor {
 	t.Helper()
 	c := &crashDoor{gate: make(chan struct{}), engine: engine{}.run}
-	tables := rig.Open(t, rig.Options{}).Tables
+	tables := rig.Open(t, rig.Options{Sources: sources}).Tables
 	processor := crash.New(crash.Deps{Engine: symbolicate.New(symbolicate.Config{}, tables, time.Now), Tables: tables})
 	c.Front, _ = door(t, cfg, sentry.Deps{
 		MaxDump: 64 << 10,
@@ -49,7 +57,7 @@ func newCrashDoor(t *testing.T, cfg sentry.Config) *crashDoor {
 			c.open.Add(1)
 			return &memorySpool{door: c}, nil
 		},
-		Crashes: func(sentry.Search) (*crash.Processor, error) {
+		Crashes: func(context.Context, sentry.Search) (*crash.Processor, error) {
 			<-c.gate
 			return processor, nil
 		},
@@ -126,8 +134,10 @@ func dump(change ...func(*fixture.Minidump)) string {
 	stack := make([]byte, 0x80)
 	binary.LittleEndian.PutUint64(stack[8:], 0x40002010)
 	d.Threads(
-		fixture.DumpThread{ID: 21, StackAddr: 0x70000000, Stack: stack, Context: d.Context(map[string]uint64{"rip": 0x40001000, "rsp": 0x70000000})},
-		fixture.DumpThread{ID: 22, StackAddr: 0x70001000, Stack: stack, Context: d.Context(map[string]uint64{"rip": 0x40003000, "rsp": 0x70001000})},
+		fixture.DumpThread{ID: 21, StackAddr: 0x70000000, Stack: stack,
+			Context: d.Context(map[string]uint64{"rip": 0x40001000, "rsp": 0x70000000})},
+		fixture.DumpThread{ID: 22, StackAddr: 0x70001000, Stack: stack,
+			Context: d.Context(map[string]uint64{"rip": 0x40003000, "rsp": 0x70001000})},
 	)
 	id := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
 	d.Modules(
@@ -191,7 +201,8 @@ func TestFormsAreBounded(t *testing.T) {
 	}{
 		{"as many parts as allowed", many[:64], 200, `"completed"`},
 		{"one part more", many, 400, "a form may have 64 parts"},
-		{"a large part", []part{{file, dump()}, {"options", strings.Repeat(" ", 1<<20)}, {"note", strings.Repeat(" ", 1<<20+1)}}, 413, "note: must be at most 1MiB"},
+		{"a large part", []part{{file, dump()}, {"options", strings.Repeat(" ", 1<<20)}, {"note", strings.Repeat(" ", 1<<20+1)}}, 413,
+			"note: must be at most 1MiB"},
 		{"a large file", []part{{file, strings.Repeat("x", 64<<10+1)}}, 413, "the limit of a dump is 64KiB (crash.max_dump)"},
 		{"a file of the largest size", []part{{file, strings.Repeat("x", 64<<10)}}, 200, "Header mismatch"},
 		{"no file", nil, 400, "missing minidump"},
@@ -245,7 +256,8 @@ func TestPartsOfAFormAreChecked(t *testing.T) {
 		{"platform", `native`, "platform: invalid JSON at byte 2: invalid character 'a' in literal null (expecting 'u')"},
 		{"rewrite_first_module", `[{"from":"(","to":""}]`, "rewrite_first_module: from: must be a regular expression: missing closing ): `(`"},
 		{"rewrite_first_module", `[{"from":""}]`, "rewrite_first_module: must be an object with to"},
-		{"rewrite_first_module", `[` + strings.Repeat(`{"from":"x","to":""},`, 100) + `{"from":"x","to":""}]`, "rewrite_first_module: a request may have 100 rules"},
+		{"rewrite_first_module", `[` + strings.Repeat(`{"from":"x","to":""},`, 100) + `{"from":"x","to":""}]`,
+			"rewrite_first_module: a request may have 100 rules"},
 		{"future", `?`, ""},
 		{"platform", `"native"`, ""},
 		{"rewrite_first_module", `null`, ""},
@@ -260,6 +272,22 @@ func TestPartsOfAFormAreChecked(t *testing.T) {
 	}
 }
 
+func TestDumpWithTooManyModulesIsRefused(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{AllowRequestSources: true})
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
+	d.System()
+	d.Threads(fixture.DumpThread{ID: 1})
+	d.Modules(slices.Repeat([]fixture.DumpModule{{Base: 0x1000, Size: 0x1000}}, 500)...)
+	var sources []string
+	for i := range 100 {
+		sources = append(sources, fmt.Sprintf(`{"id":"%d","type":"http","url":"http://a.test/%d/"}`, i, i))
+	}
+	w := c.post("/minidump", part{file, string(d.Bytes())}, part{"sources", "[" + strings.Join(sources, ",") + "]"})
+	if want := `{"detail":"too many modules for so many sources; use fewer sources"}`; w.Code != 413 || w.Body.String() != want {
+		t.Errorf("%d %s, want 413 %s", w.Code, w.Body, want)
+	}
+}
+
 func TestFirstModuleIsLookedUpByItsNewName(t *testing.T) {
 	c := newCrashDoor(t, sentry.Config{})
 	close(c.gate)
@@ -270,12 +298,69 @@ func TestFirstModuleIsLookedUpByItsNewName(t *testing.T) {
 		}
 		return engine{}.run(ctx, req)
 	}
-	got := c.post("/minidump", part{file, dump()}, part{"rewrite_first_module", `[{"from":"nothing","to":"x"},{"from":"[^/]+$","to":"renamed"}]`}).Body.String()
+	got := c.post("/minidump", part{file, dump()}, part{"rewrite_first_module",
+		`[{"from":"nothing","to":"x"},{"from":"[^/]+$","to":"renamed"}]`}).Body.String()
 	if want := "/usr/lib/libpress.so /srv/renamed"; strings.Join(names, " ") != want {
 		t.Errorf("debug files %v, want %s", names, want)
 	}
 	if !strings.Contains(got, `"debug_file":"/srv/orchard"`) {
 		t.Errorf("the answer has another name than the dump: %s", got)
+	}
+}
+
+// Electron has its rules in its crash reporter.
+func TestRulesOfElectronRenameItsPrograms(t *testing.T) {
+	const rules = `[{"from":"[^/\\\\]+ (?<suffix>Framework|Helper( \\(.+\\))?)$","to":"Electron $suffix"},` +
+		`{"from":"[^/\\\\]+\\.exe\\.pdb$","to":"electron.exe.pdb"},{"from":"[^/\\\\]+$","to":"electron"}]`
+	for name, want := range map[string]string{
+		"My Awesome Crasher Helper (Renderer)":      "Electron Helper (Renderer)",
+		"/Applications/Pear.app/Pear Framework":     "/Applications/Pear.app/Electron Framework",
+		`C:\projects\src\out\Default\myapp.exe.pdb`: `C:\projects\src\out\Default\electron.exe.pdb`,
+		"/srv/pear":    "/srv/electron",
+		"pear.exe.pdb": "electron.exe.pdb",
+		"/srv/":        "/srv/",
+	} {
+		q, err := wire.DecodeForm(map[string][]byte{"rewrite_first_module": []byte(rules)}, wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := q.Rename(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestProgramFoundByItsCodeIDHasTheIDsOfItsDebugFile(t *testing.T) {
+	program := fixture.NewPE(fixture.PEX64)
+	program.Time, program.ImageSize = 0x5e5f6061, 0x10000
+	program.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Size: 0x4000, Data: make([]byte, 0x400), Flags: fixture.PECode})
+	program.Section(fixture.PESection{Name: ".xdata", Addr: 0x5000,
+		Data: fixture.PEUnwind{Prolog: 5, Codes: []uint16{0x4205, 0x3001}}.Bytes()})
+	program.Table(fixture.PEDirException, fixture.PESection{Name: ".pdata", Addr: 0x6000,
+		Data: fixture.PEPack([]uint32{0x1000, 0x1010, 0x5000})})
+	record := fixture.PEPack("RSDS", [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, uint32(2), `D:\build\orchard.pdb`+"\x00")
+	debug, size := fixture.PEDebug(0x7000, 0, fixture.PEDebugEntry{Kind: 2, Data: record, Mapped: true})
+	program.Table(fixture.PEDirDebug, fixture.PESection{Name: ".rdata", Addr: 0x7000, Flags: fixture.PEData, Data: debug})
+	program.Dirs[fixture.PEDirDebug][1] = size
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) != "orchard.exe" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(program.Bytes()) // the client may end before
+	}))
+	defer server.Close()
+	c := newCrashDoor(t, sentry.Config{}, rig.Web(t, source.Config{}, server.URL+"/")...)
+	close(c.gate)
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpAMD64, OS: fixture.DumpWindows}
+	d.System()
+	d.Threads(fixture.DumpThread{ID: 1, StackAddr: 0x70000000, Stack: make([]byte, 0x80),
+		Context: d.Context(map[string]uint64{"rip": 0x40001008, "rsp": 0x70000000})})
+	d.Modules(fixture.DumpModule{Base: 0x40000000, Size: 0x10000, Name: `C:\orchard.exe`, Timestamp: 0x5e5f6061})
+	got := c.post("/minidump", part{file, string(d.Bytes())}).Body.String()
+	want := `"code_id":"5e5f606110000","code_file":"C:\\orchard.exe","debug_id":"04030201-0605-0807-090a-0b0c0d0e0f10-2","debug_file":"orchard.pdb"`
+	if !strings.Contains(got, want) {
+		t.Errorf("the answer lacks %s: %s", want, got)
 	}
 }
 
@@ -489,6 +574,83 @@ func TestAppleReportIsAnswered(t *testing.T) {
 	}
 	if n := c.open.Load(); n != 0 {
 		t.Errorf("%d temporary files are left", n)
+	}
+}
+
+const ipsReport = `{"app_name":"orchard","timestamp":"2021-03-04 05:06:07.00 +0000","os_version":"macOS 13.2 (22D49)"}
+{"cpuType":"ARM-64","modelCode":"Mac14,7","osVersion":{"train":"macOS 13.2","build":"22D49"},"procName":"orchard",
+"exception":{"type":"EXC_BAD_ACCESS","signal":"SIGSEGV","subtype":"KERN_INVALID_ADDRESS at 0x10"},"faultingThread":0,
+"threads":[{"triggered":true,"frames":[{"imageIndex":0,"imageOffset":4112},{"imageIndex":1,"imageOffset":32,"symbol":"start"}]}],
+"usedImages":[{"base":4294967296,"size":65536,"uuid":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","name":"orchard","path":"/Applications/orchard","arch":"arm64"},
+{"base":34091302912,"size":4096,"uuid":"1f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0","name":"dyld","path":"/usr/lib/dyld","arch":"arm64"}]}`
+
+func TestIPSReportIsAnswered(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	got := c.post("/applecrashreport", part{"apple_crash_report", ipsReport}).Body.String()
+	for _, want := range []string{
+		`{"status":"completed","timestamp":1614834367,"system_info":{"os_name":"macOS","os_version":"13.2","os_build":"22D49","cpu_arch":"arm64","device_model":"Mac14,7"}`,
+		`"crash_reason":"EXC_BAD_ACCESS (SIGSEGV)","crash_details":"KERN_INVALID_ADDRESS at 0x10"`,
+		`{"thread_id":0,"is_requesting":true,"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001010","package":"/Applications/orchard"},`,
+		`"code_id":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","code_file":"/Applications/orchard","debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",` +
+			`"debug_file":"/Applications/orchard","image_addr":"0x100000000","image_size":65536}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer lacks %s: %s", want, got)
+		}
+	}
+}
+
+func TestBrokenUploadsOfDumpsAreRefused(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	server := httptest.NewServer(c.Front)
+	defer server.Close()
+	kind, form := formOf(part{file, dump()})
+	bomb := sourcetest.Gzip(make([]byte, 32<<20))
+	for _, x := range []struct {
+		name, kind, coding string
+		size               int // in the header
+		body               []byte
+		status             int
+		text               string
+	}{
+		{"half of a form", kind, "", len(form), []byte(form[:len(form)/2]), 400, "the body ended early"},
+		{"half of a dump", "application/x-dmp", "", 4096, []byte(dump()[:2048]), 400, "the body ended early"},
+		{"a part of a million", kind, "", 64 << 20, []byte(strings.Repeat(strings.SplitAfter(form, "\r\n")[0]+
+			"Content-Disposition: form-data; name=a\r\n\r\n\r\n", 10000)), 400, "a form may have 64 parts"},
+		{"a bomb", "application/x-dmp", "gzip", len(bomb), bomb, 413, "Request Entity Too Large"},
+		{"half of a compressed dump", "application/x-dmp", "gzip", len(bomb) / 2, bomb[:len(bomb)/2], 413, ""},
+		{"bytes that are not zstd", "application/x-dmp", "zstd", 4, []byte("dump"), 400, "the body is not zstd"},
+	} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := fmt.Sprintf("POST /minidump HTTP/1.1\r\nHost: a\r\nContent-Type: %s\r\nContent-Length: %d\r\n", x.kind, x.size)
+		if x.coding != "" {
+			head += "Content-Encoding: " + x.coding + "\r\n"
+		}
+		_, _ = conn.Write(append([]byte(head+"\r\n"), x.body...)) // the server may answer and close before
+		_ = conn.(*net.TCPConn).CloseWrite()
+		got, _ := io.ReadAll(conn)
+		conn.Close()
+		if !strings.HasPrefix(string(got), fmt.Sprint("HTTP/1.1 ", x.status)) || !strings.Contains(string(got), x.text) {
+			t.Errorf("%s: %s, want %d %s", x.name, got, x.status, x.text)
+		}
+		waittest.Until(t, "the end of the temporary file", func() bool { return c.open.Load() == 0 })
+	}
+}
+
+func TestFullDiskIsNotTheFaultOfACompressedDump(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	c.diskErr = syscall.ENOSPC
+	r := httptest.NewRequest("POST", "/minidump", bytes.NewReader(sourcetest.Zstd([]byte(dump()))))
+	r.Header.Set("Content-Type", "application/x-dmp")
+	r.Header.Set("Content-Encoding", "zstd")
+	w := httptest.NewRecorder()
+	if c.Front.ServeHTTP(w, r); w.Code != 500 {
+		t.Errorf("%d %s, want 500", w.Code, w.Body)
 	}
 }
 

@@ -14,27 +14,28 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/mem"
 	"symbolon/internal/crash"
-	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	Access *api.Access // nil: every client may use the door
+	// Grant returns what the client of a request may do.
+	Grant func(*http.Request) (*token.Grant, error)
 	// Engine returns an engine over the sources of a search.
-	Engine func(Search) (*symbolicate.Engine, error)
+	Engine func(context.Context, Search) (*symbolicate.Engine, error)
 	// Fetch fetches a source file from a URL in debug information.
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
-	// File opens a file of a module, of this kind, from the configured sources.
-	File    func(ctx context.Context, s Search, m ident.Module, kind string) (File, error)
+	// File opens the first requested file that the configured sources have.
+	File    func(ctx context.Context, s Search, asked []source.FileRequest) (api.File, error)
 	Sources int           // number of configured sources
 	Timeout time.Duration // of a download
 	// Spool returns a temporary file for a dump.
 	Spool func() (cache.Spool, error)
 	// Crashes returns a processor of dumps over the sources of a search.
-	Crashes func(Search) (*crash.Processor, error)
+	Crashes func(context.Context, Search) (*crash.Processor, error)
 	MaxDump bin.Size
 	Store   jobs.Store // nil: this node runs alone
 	Now     func() time.Time
@@ -44,8 +45,8 @@ type Deps struct {
 // Search selects the sources that are searched for a request.
 type Search struct {
 	Scope string          // of the caches
-	Named []source.Config // those that the request names; nil: those of the configuration
-	Only  []string        // ids of those of the configuration; nil: all
+	Named []source.Config // those that the request names; nil: those that the client may use
+	Grant *token.Grant    // of the client
 }
 
 // engine begins to open the modules of a request.
@@ -84,7 +85,7 @@ type renamed struct {
 type Door struct {
 	cfg    Config
 	deps   Deps
-	engine func(Search) (engine, error)
+	engine func(context.Context, Search) (engine, error)
 	jobs   *jobs.Jobs
 	names  names
 	texts  *mem.Cache[*text] // of source links
@@ -96,8 +97,8 @@ func New(cfg Config, deps Deps) *Door {
 	d := &Door{cfg: cfg, deps: deps, texts: mem.New[*text]("texts", textsBytes)}
 	d.jobs = jobs.New(jobs.Config{MaxRunning: cfg.MaxConcurrentRequests, Memory: int64(cfg.AnswersMemory), Retention: cfg.Retention},
 		jobs.Deps{Store: deps.Store, Now: deps.Now, Log: deps.Log})
-	d.engine = func(s Search) (engine, error) {
-		e, err := deps.Engine(s)
+	d.engine = func(ctx context.Context, s Search) (engine, error) {
+		e, err := deps.Engine(ctx, s)
 		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result) {
 			res := e.Begin(ctx, req)
 			return res.Modules, res

@@ -3,12 +3,14 @@ package sentry
 import (
 	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"symbolon/internal/api/wire"
 	"symbolon/internal/demangle"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // Lookups are the answers that a test has in the place of an engine.
@@ -24,10 +26,17 @@ type Lookups interface {
 // Run answers in the place of an engine. The error is that of its context.
 type Run = func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, Lookups, error)
 
-// NewWith returns a door over the engines of a test.
+// NewWith returns a door over the engines of a test. Unless deps decide, every client
+// may use it.
 func NewWith(cfg Config, deps Deps, find func(Search) (Run, error)) *Door {
+	if deps.Grant == nil {
+		deps.Grant = func(*http.Request) (*token.Grant, error) {
+			all := []string{token.Any}
+			return &token.Grant{Scopes: all, Sources: all, RequestSources: true}, nil
+		}
+	}
 	d := New(cfg, deps)
-	d.engine = func(s Search) (engine, error) {
+	d.engine = func(_ context.Context, s Search) (engine, error) {
 		r, err := find(s)
 		return func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result) {
 			known, look, err := r(ctx, req)

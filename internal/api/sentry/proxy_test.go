@@ -3,6 +3,7 @@ package sentry_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
@@ -20,16 +21,17 @@ import (
 // content is a file of a source that is open.
 type content struct{ bin.Source }
 
-func (content) Tag() string  { return "tag" }
-func (content) Close() error { return nil }
+func (content) Info() api.FileInfo             { return api.FileInfo{Tag: "tag"} }
+func (content) Frames() (io.ReadSeeker, int64) { return nil, 0 }
+func (content) Close() error                   { return nil }
 
 // files is a door with a file of six bytes for every module, which tells what was
 // asked for last.
 func files(t *testing.T, cfg sentry.Config, asked *ident.Module, kind *string) *api.Front {
 	t.Helper()
-	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Search, m ident.Module, k string) (sentry.File, error) {
-		*asked, *kind = m, k
-		if m.CodeFile == "gone.dll" {
+	f, _ := door(t, cfg, sentry.Deps{File: func(_ context.Context, _ sentry.Search, list []source.FileRequest) (api.File, error) {
+		*asked, *kind = list[0].Module, list[0].Kinds[0]
+		if asked.CodeFile == "gone.dll" {
 			return nil, fault.New(fault.NotFound, "", "not found")
 		}
 		return content{bin.Bytes([]byte("MODULE"))}, nil

@@ -23,7 +23,7 @@ func (d *Door) Routes() []api.Route {
 	routes := []api.Route{
 		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
 		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
-		{Methods: read, Pattern: "/proxy/", Handle: d.proxy, Fail: fail},
+		{Methods: read, Pattern: "/proxy/", Challenge: api.Basic, Handle: d.proxy, Fail: fail},
 	}
 	for _, k := range []*kind{&minidumps, &appleReports} {
 		routes = append(routes, api.Route{
@@ -93,20 +93,24 @@ func (d *Door) run(w http.ResponseWriter, r *http.Request, client client, timeou
 		asked = len(q.Modules)
 	}
 	cost := q.LookupCost(d.deps.Sources, asked)
-	if cost > jobs.MostWeight {
+	switch {
+	case cost > jobs.MostWeight && q.walk != nil:
+		detail(w, http.StatusRequestEntityTooLarge, "too many modules for so many sources; use fewer sources")
+		return false
+	case cost > jobs.MostWeight:
 		fail(w, r, http.StatusRequestEntityTooLarge, "too many modules for so many sources; use several requests")
 		return false
 	}
-	q.search = Search{Scope: q.scope, Only: client.sources()}
+	q.search = Search{Scope: q.scope, Grant: client.Grant}
 	if q.HasSources {
 		q.search.Named = append([]source.Config{}, q.Sources...)
 	}
-	begin, err := d.engine(q.search)
+	begin, err := d.engine(r.Context(), q.search)
 	if err != nil {
 		d.refuseSources(w, r, err)
 		return false
 	}
-	j := d.jobs.Begin(q.scope, q.Footprint()+q.walkCost+cost)
+	j := d.jobs.Begin(client.jobScope(q.scope), q.Footprint()+q.walkCost+cost)
 	if j == nil {
 		metric.Refused.Add(1, "requests")
 		d.busy(w, r, "maximum number of concurrent requests reached")

@@ -1,0 +1,83 @@
+package difs
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"github.com/klauspost/compress/gzip"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/receive"
+	"symbolon/internal/bin"
+	"symbolon/internal/bucket"
+	"symbolon/internal/ident"
+	"symbolon/internal/token"
+)
+
+const (
+	maxOverhead = 1 << 20  // of the form around the chunks, and of their compression
+	maxOther    = 64 << 10 // bytes of a part that is not a chunk
+	chunkMemory = 1 << 20  // for the decoder of a chunk
+)
+
+// receiveChunks stores the chunks of a request. Those before a wrong one stay stored:
+// the client sends the rest again.
+func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Grant) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	parts, err := receive.Form(r)
+	if err != nil {
+		return err
+	}
+	var z gzip.Reader // one for all chunks: it has large tables
+	for n := 0; ; n++ {
+		part, err := parts.NextRawPart()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return receive.FormError(err)
+		case n == maxChunks:
+			return receive.Refuse(http.StatusRequestEntityTooLarge, "too many chunks: a request may have %d", maxChunks)
+		}
+		if err := d.receiveChunk(r.Context(), receive.Holder(g), part, &z); err != nil {
+			return err
+		}
+	}
+}
+
+// receiveChunk stores a chunk. The name of its file is the SHA-1 of its content, and
+// that of its field tells whether it is compressed.
+func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.Part, z *gzip.Reader) error {
+	var sum ident.SHA1
+	if err := sum.UnmarshalText([]byte(part.FileName())); err != nil {
+		return receive.Invalid("invalid file name %.60q of a chunk: must be the SHA-1 of its content", part.FileName())
+	}
+	in := &bin.ErrReader{R: part}
+	isGzip := false
+	switch name := part.FormName(); name {
+	case "file":
+	case "file_gzip":
+		isGzip = true
+		in.R, in.Err = z, z.Reset(part)
+	default:
+		return receive.Invalid("unknown field %.60q: must be file or file_gzip", name)
+	}
+	err := d.Store.PutChunk(ctx, holder, sum, bin.Meter(in, nil, bin.Limit{Bytes: chunkSize}))
+	switch body := (*api.BodyError)(nil); {
+	case bucket.IsFull(err):
+		_ = d.Store.RemoveChunks(ctx, holder) // else they expire
+		return err
+	case errors.Is(err, bin.ErrLimit):
+		return receive.Refuse(http.StatusRequestEntityTooLarge, "chunk %s is too large: must have at most %s", sum, bin.Size(chunkSize))
+	case in.Err == nil:
+		return err
+	case isGzip && !errors.As(in.Err, &body):
+		return receive.Invalid("chunk %s is damaged: it is not gzip, or cut off", sum)
+	}
+	return receive.FormError(in.Err)
+}

@@ -1,0 +1,110 @@
+package receive
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+
+	"symbolon/internal/archive"
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+)
+
+// EachFile calls yield for the files of an archive, with their numbers and names in it.
+// It does so for several small files at a time, so that storing them uses all cores, and
+// stops at an error. It returns the error for the first file that has one. If a file or
+// the archive cannot be unpacked, the error is a *Refusal that names it.
+func EachFile(src bin.Source, space bin.Space, yield func(number int, name string, r io.Reader) error) error {
+	c := newCrew(yield)
+	err := archive.Each(src, "", archive.Limits{}, space, c.file)
+	if failed := c.wait(); failed != nil {
+		return failed
+	}
+	if err != nil {
+		f := fault.Of(err)
+		return Invalid("cannot read the archive: %s", strings.TrimPrefix(f.Place+": "+f.Detail, ": "))
+	}
+	return nil
+}
+
+const (
+	maxCrew  = 4
+	maxSmall = 1 << 20 // bytes of a file that is held in memory
+)
+
+// crew calls yield for files, for small ones in goroutines.
+type crew struct {
+	yield func(number int, name string, r io.Reader) error
+	idle  chan []byte // memory of goroutines that do not run
+	files int         // so far
+
+	mu     sync.Mutex
+	failed error // of the first file that failed
+	at     int   // the number of that file
+}
+
+func newCrew(yield func(number int, name string, r io.Reader) error) *crew {
+	c := &crew{yield: yield, idle: make(chan []byte, min(runtime.GOMAXPROCS(0), maxCrew))}
+	for range cap(c.idle) {
+		c.idle <- make([]byte, maxSmall)
+	}
+	return c
+}
+
+// file begins to call yield for a file. It returns the error of an earlier file.
+func (c *crew) file(name string, r io.Reader) error {
+	buf := <-c.idle
+	if err := c.err(); err != nil {
+		c.idle <- buf
+		return err
+	}
+	c.files++
+	number := c.files
+	in := &bin.ErrReader{R: r}
+	n, err := io.ReadFull(in, buf)
+	if err == nil || in.Err != nil { // large, or it fails on
+		c.call(number, name, in, io.MultiReader(bytes.NewReader(buf[:n]), in))
+		c.idle <- buf
+		return c.err()
+	}
+	go func() {
+		c.call(number, name, in, bytes.NewReader(buf[:n]))
+		c.idle <- buf
+	}()
+	return nil
+}
+
+// call calls yield. The error of reading the file is in.Err.
+func (c *crew) call(number int, name string, in *bin.ErrReader, r io.Reader) {
+	err := c.yield(number, name, r)
+	switch {
+	case errors.Is(in.Err, bin.ErrLimit):
+		err = Refuse(http.StatusRequestEntityTooLarge, "cannot unpack %.200q: the archive has too many bytes unpacked, or far more than packed; send its files in several archives", name)
+	case in.Err != nil:
+		err = Invalid("cannot unpack %.200q: %s", name, fault.Of(in.Err).Detail)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil && (c.failed == nil || number < c.at) {
+		c.failed, c.at = err, number
+	}
+}
+
+// err returns the error for the first file that has one so far.
+func (c *crew) err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+// wait waits for the goroutines, and returns the error for the first file that has one.
+func (c *crew) wait() error {
+	for range cap(c.idle) {
+		<-c.idle
+	}
+	return c.failed
+}

@@ -1,0 +1,47 @@
+package receive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"symbolon/internal/api"
+	"symbolon/internal/bin"
+	"symbolon/internal/cache"
+)
+
+// Form returns the parts of a form.
+func Form(r *http.Request) (*multipart.Reader, error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, Invalid("the request must have Content-Type: multipart/form-data with a boundary")
+	}
+	return parts, nil
+}
+
+// FormError returns the error of a body that cannot be read or is not a form.
+func FormError(err error) error {
+	if body := (*api.BodyError)(nil); errors.As(err, &body) {
+		return body
+	}
+	return Invalid("the body is not multipart/form-data: %v", err)
+}
+
+// Spool writes a part of a form to the disk. The caller closes the result.
+func Spool(open func() (cache.Spool, error), part io.Reader) (cache.Spool, error) {
+	spool, err := open()
+	if err != nil {
+		return nil, err
+	}
+	in := &bin.ErrReader{R: part}
+	if _, err = io.Copy(spool, in); err == nil {
+		return spool, nil
+	}
+	_ = spool.Close() // it is removed
+	if in.Err != nil {
+		return nil, FormError(in.Err)
+	}
+	return nil, fmt.Errorf("write an upload: %w", err)
+}

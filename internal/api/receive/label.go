@@ -1,0 +1,52 @@
+package receive
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"symbolon/internal/token"
+)
+
+// Limits of the labels of an upload.
+const (
+	maxLabels = 16
+	maxLabel  = 200 // bytes of a name and a value
+)
+
+// Labels returns the labels of an upload: those that the client wants, and over them
+// those of its token.
+func Labels(r *http.Request, g *token.Grant) (map[string]string, error) {
+	wanted := r.URL.Query()["label"]
+	if len(wanted) > maxLabels {
+		return nil, Invalid("too many labels: an upload may have %d", maxLabels)
+	}
+	labels := make(map[string]string, len(wanted)+len(g.Labels))
+	for _, text := range wanted {
+		name, value, _ := strings.Cut(text, "=")
+		if name == "" || value == "" || len(text) > maxLabel || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return nil, Invalid("invalid label %.80q: must be NAME=VALUE, of at most %d bytes", text, maxLabel)
+		}
+		labels[name] = value
+	}
+	maps.Copy(labels, g.Labels)
+	return labels, nil
+}
+
+// Holder returns the id of a client, under which its chunks are kept.
+func Holder(g *token.Grant) string {
+	if g.ID == "" {
+		return "local"
+	}
+	return g.ID
+}
+
+// Uploader returns the name of a client for the record of an upload.
+func Uploader(g *token.Grant) string {
+	if g.Name == "" {
+		return Holder(g)
+	}
+	return g.Name
+}
