@@ -1,0 +1,172 @@
+// Package apple names the frames of crash reports of macOS, iOS and their relatives
+// in the form of text.
+//
+//	0   Quince   0x0000000100002000 0x100000000 + 8192
+//	0   Quince   0x0000000100002000 fall + 16 (/src/fall.mm:77)
+//
+// A frame belongs to the image that contains its address; images are at the end of a
+// report. The first frame of a thread is exact. All others, and those of the last
+// exception, are those after calls. A frame with inlined calls becomes a line for each,
+// and the frames after it are numbered on. Frames that have names are left, and so are
+// the bare addresses of an exception that are all on one line.
+package apple
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/format/applecrash"
+	"symbolon/internal/ident"
+)
+
+// Is reports whether head is the beginning of a report.
+func Is(head []byte) bool {
+	for _, field := range []string{"Incident Identifier:", "Report Version:"} {
+		if at := bytes.Index(head, []byte(field)); at == 0 || at > 0 && head[at-1] == '\n' {
+			return true
+		}
+	}
+	return false
+}
+
+// Rewrite writes the report with names. It refuses one of more than
+// applecrash.MaxSize bytes.
+func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error {
+	if len(data) > applecrash.MaxSize {
+		return fmt.Errorf("invalid crash report: has %d bytes, more than %d", len(data), applecrash.MaxSize)
+	}
+	r := report{run: run, images: images(data)}
+	r.read(data)
+	if len(r.query.Addresses) == 0 {
+		_, err := out.Write(data)
+		return err
+	}
+	answer, err := run.Look(ctx, &r.query)
+	if err != nil {
+		return err
+	}
+	defer answer.Release()
+	_, err = out.Write(r.appendTo(make([]byte, 0, len(data)+len(data)/4), data, answer))
+	return err
+}
+
+// image is a binary of the process.
+type image struct {
+	applecrash.Image
+	module int32 // in the query; -1: none
+}
+
+// images returns the images of a report in ascending order.
+func images(data []byte) (list []image) {
+	_, data, _ = bytes.Cut(data, []byte("\nBinary Images:"))
+	for line := range bytes.Lines(data) {
+		if i, ok := applecrash.ParseImage(string(bytes.TrimSpace(line))); ok {
+			list = append(list, image{i, -1})
+		}
+	}
+	sort.SliceStable(list, func(a, b int) bool { return list[a].Addr < list[b].Addr })
+	return list
+}
+
+// frame is a line with a frame.
+type frame struct {
+	from, to    int // the line in the report, without its end
+	digits, end int // its number
+	symbol      int
+	number      int
+	index       int // of the address in the query; -1: none
+}
+
+// report is a report that is rewritten.
+type report struct {
+	run    *filter.Run
+	images []image
+	frames []frame
+	last   applecrash.Frame
+	query  filter.Query
+}
+
+// read reads the frames.
+func (r *report) read(data []byte) {
+	at, isException := 0, false
+	for line := range bytes.Lines(data) {
+		body := bytes.TrimRight(line, " \t\r\n")
+		switch {
+		case bytes.HasPrefix(body, []byte("Last Exception Backtrace:")):
+			isException = true
+		case bytes.HasPrefix(body, []byte("Thread ")):
+			isException = false
+		default:
+			r.readFrame(body, at, isException)
+		}
+		at += len(line)
+	}
+}
+
+func (r *report) readFrame(body []byte, at int, isException bool) {
+	f := frame{from: at, to: at + len(body), digits: at + len(body) - len(bytes.TrimLeft(body, " \t")), index: -1}
+	f.end = f.digits
+	for ; f.end < f.to && f.end-f.digits < 7; f.end++ {
+		c := body[f.end-at]
+		if c < '0' || c > '9' {
+			break
+		}
+		f.number = f.number*10 + int(c-'0')
+	}
+	if f.end == f.digits {
+		return
+	}
+	parsed, symbol, ok := applecrash.ParseFrame(string(body))
+	if !ok {
+		return
+	}
+	f.symbol = at + symbol
+	// The caller of inlined calls has its name from the same answer as they.
+	isCaller := r.last.Inline && r.last.Addr == parsed.Addr
+	r.last = parsed
+	// Stripped programs have this symbol only: the frame is in any function.
+	if parsed.Symbol == "" || parsed.Symbol == "_mh_execute_header" || r.run.Force && !parsed.Inline && !isCaller {
+		f.index = r.ask(uint64(parsed.Addr), isException || f.number > 0)
+	}
+	r.frames = append(r.frames, f)
+}
+
+// ask adds an address to the query and returns its index, or -1 if it cannot be
+// looked up.
+func (r *report) ask(addr uint64, isReturn bool) int {
+	i := sort.Search(len(r.images), func(i int) bool { return uint64(r.images[i].Addr) > addr }) - 1
+	if i < 0 || addr-uint64(r.images[i].Addr) > r.images[i].Size {
+		return -1
+	}
+	m := &r.images[i]
+	if m.module < 0 {
+		m.module = r.module(&m.Image)
+	}
+	if m.module < 0 {
+		return -1
+	}
+	a := filter.Address{Module: m.module, Space: filter.Relative, IsReturn: isReturn, Addr: addr - uint64(m.Addr)}
+	r.query.Addresses = append(r.query.Addresses, a)
+	return len(r.query.Addresses) - 1
+}
+
+// module adds the module of an image to the query.
+func (r *report) module(i *applecrash.Image) int32 {
+	m := ident.Module{Type: ident.TypeMachO, Arch: ident.ParseArch(i.Arch), CodeFile: i.Name, DebugFile: i.Name}
+	m.CodeID = ident.ParseCodeID(strings.ReplaceAll(i.UUID, "-", ""))
+	name := i.Path
+	if name == "" {
+		name = i.Name
+	}
+	m, ok := r.run.Module(name, m.Derive())
+	if !ok {
+		return -1
+	}
+	r.query.Modules = append(r.query.Modules, m)
+	return int32(len(r.query.Modules) - 1)
+}

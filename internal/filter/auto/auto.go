@@ -1,0 +1,315 @@
+// Package auto rewrites a file with names in the format that it has.
+//
+// The beginning of the input decides the format: what compresses it, and then what
+// it contains. Text of no other format is a log. Streams are rewritten as they come;
+// a document that must be known as a whole is first in a file, which is mapped. The
+// output is compressed as the input is.
+package auto
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/companion"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/apple"
+	"symbolon/internal/filter/firefox"
+	"symbolon/internal/filter/markup"
+	"symbolon/internal/filter/perf"
+	"symbolon/internal/filter/perfetto"
+	"symbolon/internal/filter/pprof"
+	"symbolon/internal/filter/rows"
+	"symbolon/internal/filter/text"
+	"symbolon/internal/filter/trace"
+)
+
+// headSize is the number of bytes that the format is found in.
+const headSize = 64 << 10
+
+// A format has either Filter or Rewrite.
+type format struct {
+	name    string
+	is      func(head []byte) bool
+	filter  func(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error
+	rewrite func(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error
+}
+
+// Names returns the names of all formats.
+func Names() []string {
+	list := []string{"auto"}
+	for _, f := range new(Options).formats() {
+		list = append(list, f.name)
+	}
+	return list
+}
+
+// packing is a compression.
+type packing struct {
+	name  string
+	magic string
+	open  func(io.Reader) (io.ReadCloser, error)
+	write func(io.Writer) (io.WriteCloser, error)
+}
+
+var packings = []packing{
+	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+		func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.BestSpeed) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) }},
+}
+
+// wrap adds the compression to the error of a file that ends early.
+func (p *packing) wrap(err error) error {
+	if p == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return fmt.Errorf("%s file is cut off: %w", p.name, err)
+}
+
+// refused are the beginnings of files that other tools must convert first.
+var refused = []struct{ magic, advice string }{
+	{"PERFILE2", "a perf.data file cannot be rewritten; run: perf script -i FILE | symbolon filter"},
+	{"PAR1", "a Parquet file cannot be rewritten; convert it to lines of JSON first, as with DuckDB: COPY (FROM 'FILE') TO 'rows.ndjson'"},
+	{"SIMPLEPERF", "a file of simpleperf cannot be rewritten; convert it first, with gecko_profile_generator.py or pprof_proto_generator.py"},
+}
+
+// Input is a file, or the standard input.
+type Input struct {
+	Name  string // "-" is Stdin
+	Stdin io.Reader
+	Count func(n int) // is called with the numbers of bytes that are read from a stream; may be nil
+}
+
+// Filter copies the input to out with names. After an error the output is not
+// complete.
+func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.Writer) error {
+	from := in.Stdin
+	if in.Name != "-" {
+		f, err := os.Open(in.Name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	raw := bufio.NewReaderSize(counter{ctx, from, in.Count}, headSize)
+	p := packingOf(raw)
+	head, err := headOf(raw, p)
+	if err != nil {
+		return p.wrap(err)
+	}
+	f, err := opt.formatOf(head)
+	if err != nil {
+		return err
+	}
+	if f.rewrite != nil {
+		if in.Name == "-" {
+			in.Stdin = raw
+		}
+		return pack(p, out, func(w io.Writer) error { return rewrite(ctx, run, f, in, w) })
+	}
+	unpacked := raw
+	if p != nil {
+		r, err := p.open(raw)
+		if err != nil {
+			return p.wrap(err)
+		}
+		defer r.Close()
+		unpacked = bufio.NewReaderSize(r, headSize)
+	}
+	return pack(p, out, func(w io.Writer) error {
+		buffered := bufio.NewWriterSize(w, headSize)
+		err := f.filter(ctx, run, unpacked, buffered)
+		return errors.Join(p.wrap(err), buffered.Flush())
+	})
+}
+
+// counter reads until a context ends, and counts.
+type counter struct {
+	ctx   context.Context
+	r     io.Reader
+	count func(n int)
+}
+
+func (c counter) Read(p []byte) (int, error) {
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(p)
+	if c.count != nil {
+		c.count(n)
+	}
+	return n, err
+}
+
+// pack calls write with a writer that compresses to out, if there is a packing.
+func pack(p *packing, out io.Writer, write func(io.Writer) error) error {
+	if p == nil {
+		return write(out)
+	}
+	w, err := p.write(out)
+	if err != nil {
+		return err
+	}
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// rewrite rewrites a document.
+func rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.Writer) error {
+	src, done, err := companion.OpenUnpacked(ctx, in.Name, in.Stdin)
+	if err != nil {
+		return err
+	}
+	defer done()
+	data, ok := bin.Whole(src)
+	if !ok {
+		if data, err = bin.Read(src, 0, int(src.Size())); err != nil {
+			return err
+		}
+	}
+	return f.rewrite(ctx, run, data, out)
+}
+
+// packingOf returns the compression of the input, nil without one.
+func packingOf(raw *bufio.Reader) *packing {
+	for i := range packings {
+		p := &packings[i]
+		if b, _ := raw.Peek(1); len(b) == 0 || b[0] != p.magic[0] {
+			continue
+		}
+		if b, _ := raw.Peek(len(p.magic)); string(b) == p.magic {
+			return p
+		}
+	}
+	return nil
+}
+
+// headOf returns the beginning of the content: of text what has arrived, at least a line.
+func headOf(raw *bufio.Reader, p *packing) ([]byte, error) {
+	if p != nil {
+		packed, _ := raw.Peek(headSize)
+		r, err := p.open(bytes.NewReader(packed))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		head := make([]byte, headSize)
+		n, _ := io.ReadFull(r, head)
+		return head[:n], nil
+	}
+	for {
+		head, err := raw.Peek(raw.Buffered())
+		if err != nil || isEnough(head) {
+			return head, err
+		}
+		if _, err = raw.Peek(len(head) + 1); err == io.EOF || err == bufio.ErrBufferFull {
+			return head, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isEnough reports whether a format is found in less than headSize bytes: a line of
+// text is enough, but documents in JSON and binary ones need more.
+func isEnough(head []byte) bool {
+	content := bytes.TrimLeft(head, " \t\r\n")
+	if len(content) == 0 || bytes.IndexByte(head, '\n') < 0 {
+		return false
+	}
+	return content[0] >= ' ' && content[0] != '{' && content[0] != '['
+}
+
+// Options select and configure a format.
+type Options struct {
+	Format string // a name of Names
+	Rows   rows.Options
+}
+
+// formats returns all formats, in the order in which they are tried. Every text is a
+// log.
+func (o *Options) formats() []format {
+	return []format{
+		{name: "firefox", is: firefox.Is, rewrite: firefox.Rewrite},
+		{name: "trace", is: trace.Is, rewrite: trace.Rewrite},
+		{name: "apple", is: func(head []byte) bool { return apple.Is(head) || rows.IsReport(head) }, rewrite: report},
+		{name: "perfetto", is: perfetto.Is, rewrite: perfetto.Rewrite},
+		{name: "pprof", is: pprof.Is, rewrite: pprof.Rewrite},
+		{name: "perf", is: perf.Is, filter: perf.Filter},
+		{name: "rows", is: o.hasRows, filter: o.rows},
+		{name: "text", is: func([]byte) bool { return true }, filter: logs},
+	}
+}
+
+// hasRows reports whether a file has rows: all do with an option for rows.
+func (o *Options) hasRows(head []byte) bool {
+	return o.Rows.Chunks || o.Rows.Field != "" || rows.Is(head)
+}
+
+// report rewrites a crash report of Apple's systems: JSON after a line of JSON, or
+// text.
+func report(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error {
+	if rows.IsReport(data) {
+		return rows.RewriteReport(ctx, run, data, out)
+	}
+	return apple.Rewrite(ctx, run, data, out)
+}
+
+// rows rewrites rows of JSON, and logs in them.
+func (o *Options) rows(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
+	opt := o.Rows
+	opt.Text = logs
+	_, err := opt.Filter(ctx, run, in, out)
+	return err
+}
+
+// logs names the addresses in logs: markup first, as it may be in any line.
+func logs(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		marked := bufio.NewWriterSize(w, headSize)
+		err := markup.Filter(ctx, run, in, marked)
+		err = errors.Join(err, marked.Flush())
+		w.CloseWithError(err) // io.EOF for nil
+		ended <- err
+	}()
+	err := text.Filter(ctx, run, bufio.NewReaderSize(r, headSize), out)
+	r.CloseWithError(io.ErrClosedPipe)
+	if err == nil {
+		return <-ended
+	}
+	return err
+}
+
+// formatOf returns the format of the options, or else of the beginning of the content.
+func (o *Options) formatOf(head []byte) (*format, error) {
+	for _, x := range refused {
+		if bytes.HasPrefix(head, []byte(x.magic)) {
+			return nil, errors.New(x.advice)
+		}
+	}
+	for _, f := range o.formats() {
+		if f.name == o.Format || o.Format == "auto" && f.is(head) {
+			return &f, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown format %q", o.Format)
+}

@@ -1,0 +1,172 @@
+package auto_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/auto"
+	"symbolon/internal/filter/filtertest"
+)
+
+const (
+	asan  = "    #0 0x5594d1c0deaa  (/srv/app+0xddeaa) (BuildId: 0011223344556677)\n"
+	named = "    #0 0x5594d1c0deaa in parse /src/parse.c:41\n"
+)
+
+// newRun returns a run in which the address of asan has a name.
+func newRun() *filter.Run {
+	return &filter.Run{Names: filtertest.Names{"0011223344556677": {0xddeaa: {
+		{Function: []byte("parse"), File: []byte("/src/parse.c"), Line: 41},
+	}}}}
+}
+
+// filtered returns the output for an input in a format.
+func filtered(t *testing.T, format, in string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := auto.Filter(t.Context(), newRun(), auto.Options{Format: format}, auto.Input{Name: "-", Stdin: strings.NewReader(in)}, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestALogIsNamed(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"a sanitizer's frame", asan, named},
+		{"a frame after other lines", "app started\n" + asan, "app started\n" + named},
+		{"no text", "", ""},
+		{"no line end", "x", "x"},
+		{"bytes of no text", "\x00\xff\xfe\n" + asan, "\x00\xff\xfe\n" + named},
+		{"a line of 10 MB", strings.Repeat("x", 10<<20) + "\n" + asan, strings.Repeat("x", 10<<20) + "\n" + named},
+	} {
+		if got := filtered(t, "auto", c.in); got != c.want {
+			t.Errorf("%s: got %.80q, want %.80q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestReportOfAppleInJSONIsNamed(t *testing.T) {
+	const in = `{"bug_type":"309"}` + "\n" + `{"usedImages":[{"uuid":"00112233-4455-6677-8899-aabbccddeeff","name":"App"}],"threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}]}`
+	run := &filter.Run{Names: filtertest.Names{"00112233445566778899aabbccddeeff": {16: {{Function: []byte("main"), Entry: 16}}}}}
+	var out bytes.Buffer
+	if err := auto.Filter(t.Context(), run, auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(in)}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(in, `0}]}]`, `0,"symbol":"main","symbolLocation":0}]}]`, 1); out.String() != want {
+		t.Errorf("got %s, want %s", &out, want)
+	}
+}
+
+func TestASecondRunChangesNothing(t *testing.T) {
+	first := filtered(t, "auto", asan+"text\n")
+	if second := filtered(t, "auto", first); second != first {
+		t.Errorf("got %q, want %q", second, first)
+	}
+}
+
+func TestTheOutputIsCompressedAsTheInput(t *testing.T) {
+	gz := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		_, _ = io.WriteString(w, text)
+		w.Close()
+		return b.String()
+	}
+	unzip := func(text string) (io.Reader, error) { return gzip.NewReader(strings.NewReader(text)) }
+	zst := func(text string) string {
+		w, _ := zstd.NewWriter(nil)
+		return string(w.EncodeAll([]byte(text), nil))
+	}
+	unzst := func(text string) (io.Reader, error) { return zstd.NewReader(strings.NewReader(text)) }
+	for _, c := range []struct {
+		name   string
+		pack   func(string) string
+		unpack func(string) (io.Reader, error)
+	}{{"gzip", gz, unzip}, {"zstd", zst, unzst}} {
+		r, err := c.unpack(filtered(t, "auto", c.pack(asan)))
+		if err != nil {
+			t.Errorf("%s: the output is not compressed: %v", c.name, err)
+			continue
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != named {
+			t.Errorf("%s: got %q and error %v, want %q", c.name, got, err, named)
+		}
+	}
+}
+
+func TestCutOffCompressedInputIsAnError(t *testing.T) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, strings.Repeat(asan, 10))
+	w.Close()
+	in := auto.Input{Name: "-", Stdin: bytes.NewReader(b.Bytes()[:b.Len()-9])}
+	if err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, in, io.Discard); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestALineIsWrittenBeforeTheNextOneIsRead(t *testing.T) {
+	for _, format := range []string{"auto", "text", "perf"} {
+		in, feed := io.Pipe()
+		drain, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- auto.Filter(t.Context(), newRun(), auto.Options{Format: format}, auto.Input{Name: "-", Stdin: in}, out)
+		}()
+		lines := bufio.NewReader(drain)
+		for range 2 {
+			_, _ = io.WriteString(feed, "line\n")
+			if got, err := lines.ReadString('\n'); got != "line\n" {
+				t.Errorf("%s: got %q and error %v, want the line", format, got, err)
+			}
+		}
+		feed.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+func TestFilesForOtherToolsAreRefusedWithAdvice(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"PERFILE2" + strings.Repeat("\x00", 100), "perf script"},
+		{"PAR1" + strings.Repeat("\x00", 100), "DuckDB"},
+	} {
+		err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(c.in)}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.8q: error %v, want one with %q", c.in, err, c.want)
+		}
+	}
+}
+
+func TestModulesOfTheUserAreParsed(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := "../../object/testdata/corpus/embed-source"
+	for _, c := range []struct{ text, id string }{
+		{"app=" + program, "94e4559d737bc9e7"},
+		{"/srv/app=94e4559d737bc9e794e4559d737bc9e794e4559d", "94e4559d737bc9e794e4559d737bc9e794e4559d"},
+		{"app=" + plain, ""},
+		{"app=nonsense", ""},
+		{"app", ""},
+		{"=" + program, ""},
+	} {
+		files := &auto.Files{}
+		defer files.Links.Remove()
+		if _, m, err := files.Named(c.text); m.CodeID.String() != c.id || (err == nil) != (c.id != "") {
+			t.Errorf("%s: code id %q and error %v, want %q", c.text, m.CodeID, err, c.id)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package auto
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/companion"
+	"symbolon/internal/debugfile"
+	"symbolon/internal/explain"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/maps"
+	"symbolon/internal/ident"
+	"symbolon/internal/scratch"
+)
+
+// Files are debug files and programs of this machine.
+type Files struct {
+	Links scratch.Links // to them: a source with their symbols
+	known map[string]ident.Module
+	lists map[string]*maps.Map
+}
+
+// Identify returns the identifiers of the first object of a file, and adds it.
+func (f *Files) Identify(path string) (ident.Module, error) {
+	if m, ok := f.known[path]; ok {
+		return m, nil
+	}
+	src, err := companion.OpenSource(path, nil)
+	if err != nil {
+		return ident.Module{}, err
+	}
+	defer src.Close()
+	m, err := identify(src)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := f.Links.Add(path); err != nil {
+		return m, err
+	}
+	if f.known == nil {
+		f.known = map[string]ident.Module{}
+	}
+	f.known[path] = m
+	return m, nil
+}
+
+// Names returns names that come from the lists of symbols among the files, and else
+// from next.
+func (f *Files) Names(next filter.Names) filter.Names {
+	if f.lists == nil {
+		return next
+	}
+	return &maps.Names{Next: next, Maps: f.lists}
+}
+
+// list reads a list of symbols; nil if the file has another format.
+func list(path string) (*maps.Map, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	if head, _ := in.Peek(4096); !maps.Is(head) {
+		return nil, nil
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	return maps.Read(text)
+}
+
+// Named parses NAME=FILE and NAME=ID, for a debug file, a list of symbols, a debug id
+// or a build id.
+func (f *Files) Named(text string) (name string, m ident.Module, err error) {
+	name, what, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return "", m, fmt.Errorf("invalid module %q: must be NAME=FILE or NAME=ID", text)
+	}
+	if _, err = os.Stat(what); err == nil {
+		known, err := list(what)
+		if known != nil && err == nil {
+			if f.lists == nil {
+				f.lists = map[string]*maps.Map{}
+			}
+			f.lists[name] = known
+			return name, ident.Module{CodeFile: name}, nil
+		}
+		if err == nil {
+			m, err = f.Identify(what)
+		}
+		return name, m, err
+	}
+	m, err = explain.ParseModule(name[strings.LastIndexAny(name, `/\`)+1:] + "/" + what)
+	if err != nil {
+		err = fmt.Errorf("invalid module %q: must be NAME=FILE or NAME=ID; %q is neither a file nor an identifier", text, what)
+	}
+	return name, m, err
+}
+
+func identify(src bin.Source) (ident.Module, error) {
+	_, list, err := debugfile.Identify(src)
+	if err != nil {
+		return ident.Module{}, err
+	}
+	for _, m := range list {
+		if !m.DebugID.IsZero() || !m.CodeID.IsZero() {
+			return m, nil
+		}
+	}
+	return ident.Module{}, errors.New("the file has no identifier; link it with --build-id")
+}

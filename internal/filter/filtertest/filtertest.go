@@ -1,0 +1,54 @@
+// Package filtertest has names for the tests of formats.
+package filtertest
+
+import (
+	"context"
+	"errors"
+
+	"symbolon/internal/filter"
+)
+
+// Names are names by the code id (or else the debug id, file name) of a module and
+// the address that is looked up, which is one less for a return address.
+type Names map[string]map[uint64][]filter.Frame
+
+// Look implements filter.Names.
+func (n Names) Look(ctx context.Context, q *filter.Query) (filter.Answer, error) {
+	return &answer{n, q}, ctx.Err()
+}
+
+type answer struct {
+	names Names
+	q     *filter.Query
+}
+
+func (a *answer) module(m int32) (map[uint64][]filter.Frame, bool) {
+	x := a.q.Modules[m]
+	for _, key := range []string{x.CodeID.String(), x.DebugID.Breakpad(), x.CodeFile, x.DebugFile} {
+		if list, ok := a.names[key]; key != "" && ok {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+func (a *answer) Missing(m int32) error {
+	if _, ok := a.module(m); !ok {
+		return errors.New("no source has the file")
+	}
+	return nil
+}
+
+func (a *answer) Frames(i int) []filter.Frame {
+	x := a.q.Addresses[i]
+	if x.Module < 0 {
+		return nil
+	}
+	if x.IsReturn {
+		x.Addr--
+	}
+	list, _ := a.module(x.Module)
+	return list[x.Addr]
+}
+
+func (a *answer) Release() {}

@@ -1,0 +1,24 @@
+package filter
+
+// AppendName appends the name of the function, as text.
+func (f *Frame) AppendName(dst []byte) []byte {
+	switch {
+	case len(f.Function) > 0:
+		return AppendText(dst, f.Function)
+	case len(f.Raw) > 0:
+		return AppendText(dst, f.Raw)
+	}
+	return append(dst, "??"...)
+}
+
+// AppendText appends text of a debug file to a line. Control characters, which would
+// end the line, become question marks.
+func AppendText(dst, text []byte) []byte {
+	for _, c := range text {
+		if c < ' ' || c == 0x7f {
+			c = '?'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

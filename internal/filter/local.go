@@ -1,0 +1,141 @@
+package filter
+
+import (
+	"context"
+	"errors"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/symbolicate"
+)
+
+// Local looks addresses up with an engine. It is safe for concurrent use.
+type Local struct {
+	Engine  *symbolicate.Engine
+	Locator *locate.Locator // finds the programs of offsets
+}
+
+// errNoOffsets is the reason of offsets in a file that only debug files are found of,
+// whose offsets are others.
+var errNoOffsets = errors.New("addresses are offsets in the program, and only its debug file was found")
+
+// Look implements Names.
+func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
+	a := &localAnswer{q: q, missing: map[int32]error{}}
+	// Each module is asked for once for addresses in its image, and once for those as linked.
+	n := len(q.Modules)
+	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst}
+	req.Linked = make([]bool, 2*n)
+	for i := range n {
+		req.Linked[n+i] = true
+	}
+	req.Frames = make([]symbolicate.Frame, len(q.Addresses))
+	segments := map[int32][]object.Segment{}
+	for i, at := range q.Addresses {
+		f := symbolicate.Frame{Module: at.Module, Addr: at.Addr}
+		if at.IsReturn {
+			f.Addr--
+		}
+		if at.Module >= 0 && at.Space != Relative {
+			f.Module += int32(n)
+		}
+		if at.Module >= 0 && at.Space == Offset {
+			list, ok := segments[at.Module]
+			if !ok {
+				list = l.segments(ctx, q.Modules[at.Module])
+				segments[at.Module] = list
+			}
+			if f.Addr, ok = asLinked(list, f.Addr); !ok {
+				f.Module = -1
+				if list == nil {
+					a.missing[at.Module] = errNoOffsets
+				}
+			}
+		}
+		req.Frames[i] = f
+	}
+	a.frames = req.Frames
+	var err error
+	a.res, err = l.Engine.Run(ctx, req)
+	return a, err
+}
+
+// segments returns the segments of a program; nil if it is not found.
+func (l *Local) segments(ctx context.Context, m ident.Module) []object.Segment {
+	found, _, err := l.Locator.Best(ctx, m, locate.Unwind)
+	if err != nil {
+		return nil
+	}
+	defer found.Close()
+	return found.Segments
+}
+
+// asLinked returns the address of an offset in a file.
+func asLinked(list []object.Segment, offset uint64) (uint64, bool) {
+	for _, s := range list {
+		if offset >= s.Offset && offset-s.Offset < s.Size {
+			return s.Addr + (offset - s.Offset), true
+		}
+	}
+	return 0, false
+}
+
+// localAnswer is an Answer of an engine.
+type localAnswer struct {
+	q       *Query
+	res     *symbolicate.Result
+	frames  []symbolicate.Frame
+	missing map[int32]error
+	list    []Frame
+	text    []byte
+}
+
+// Missing implements Answer.
+func (a *localAnswer) Missing(m int32) error {
+	if err := a.missing[m]; err != nil {
+		return err
+	}
+	for _, mod := range []*symbolicate.Module{&a.res.Modules[m], &a.res.Modules[int(m)+len(a.q.Modules)]} {
+		if mod.Asked && !mod.Found && mod.Report.Fault != nil {
+			return mod.Report.Fault
+		}
+	}
+	return nil
+}
+
+// Frames implements Answer. An answer with more frames than the engine allows has
+// none from there on.
+func (a *localAnswer) Frames(i int) []Frame {
+	found, err := a.res.Frames(i)
+	if err != nil || len(found) == 0 {
+		return nil
+	}
+	m := a.frames[i].Module
+	a.list, a.text = a.list[:0], a.text[:0]
+	ends := make([][3]int, 0, 8)
+	for k := range found {
+		f := &found[k]
+		a.list = append(a.list, Frame{Line: f.Line, Column: f.Column, Entry: f.Entry, Size: f.Size, Inlined: f.Inlined})
+		var end [3]int
+		a.text, _ = a.res.AppendText(a.text, m, f.Func)
+		end[0] = len(a.text)
+		a.text, _ = a.res.AppendRaw(a.text, m, f.Func)
+		end[1] = len(a.text)
+		if f.File != 0 {
+			a.text, _ = a.res.AppendFile(a.text, m, f.File)
+		}
+		end[2] = len(a.text)
+		ends = append(ends, end)
+	}
+	from := 0
+	for k, end := range ends { // as text may have been moved while it grew
+		f := &a.list[k]
+		f.Function, f.Raw, f.File = a.text[from:end[0]], a.text[end[0]:end[1]], a.text[end[1]:end[2]]
+		from = end[2]
+	}
+	return a.list
+}
+
+// Release implements Answer.
+func (a *localAnswer) Release() { a.res.Release() }

@@ -1,0 +1,11 @@
+// Package rawjson reads JSON documents in memory without decoding them, and
+// writes them with changes.
+//
+// A Reader goes through a document once, as its caller asks: it enters arrays and
+// objects, reads values, or skips them and returns their bytes. It checks all that
+// it passes, except whether texts are UTF-8, and allocates nothing but the
+// texts of strings with escapes. An Editor copies a document and replaces parts
+// of it, so that all other bytes stay as they are.
+//
+// Nesting is limited to 512 levels. Nothing here is safe for concurrent use.
+package rawjson

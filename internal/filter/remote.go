@@ -1,0 +1,218 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/transfer"
+)
+
+// Remote looks addresses up on a server with Mozilla's interface. It is safe for
+// concurrent use.
+type Remote struct {
+	url   string
+	token string // empty: none
+}
+
+// NewRemote returns names of the server at an address.
+func NewRemote(address, token string) (*Remote, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("invalid URL %q: must be http://HOST or https://HOST", address)
+	}
+	return &Remote{strings.TrimSuffix(u.String(), "/") + "/symbolicate/v5", token}, nil
+}
+
+const (
+	maxRemote       = 10_000    // addresses of a request
+	maxRemoteAnswer = 256 << 20 // bytes of an answer
+)
+
+// remoteFrame is a frame of an answer of the server.
+type remoteFrame struct {
+	Function string
+	Offset   string `json:"function_offset"`
+	Size     string `json:"function_size"`
+	File     string
+	Line     uint32
+	Inlines  []struct {
+		Function, File string
+		Line           uint32
+	}
+	at uint64 // the address
+}
+
+// Look implements Names. Addresses as linked are taken for those in the image, as
+// they are in all programs and libraries that can be loaded at any address.
+func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
+	a := &remoteAnswer{frames: make([]remoteFrame, len(q.Addresses)), missing: make([]error, len(q.Modules))}
+	for from := 0; from < len(q.Addresses); from += maxRemote {
+		if err := r.look(ctx, q, a, from, min(from+maxRemote, len(q.Addresses))); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// errOffsets is the reason of addresses that a server cannot be asked for.
+var errOffsets = errors.New("addresses are offsets in the program, which a server cannot be asked for; use --source or --local")
+
+// look asks for some of the addresses.
+func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to int) error {
+	var modules [][]string
+	index := map[int32]int{}
+	var stack [][2]json.Number
+	var asked []int
+	for i, at := range q.Addresses[from:to] {
+		if at.Module < 0 {
+			continue
+		}
+		if at.Space == Offset {
+			a.missing[at.Module] = errOffsets
+			continue
+		}
+		n, ok := index[at.Module]
+		if !ok {
+			n = len(modules)
+			index[at.Module] = n
+			modules = append(modules, memoryMap(q.Modules[at.Module]))
+		}
+		if at.IsReturn {
+			at.Addr--
+		}
+		a.frames[from+i].at = at.Addr
+		asked = append(asked, from+i)
+		stack = append(stack, [2]json.Number{json.Number(strconv.Itoa(n)), json.Number(strconv.FormatUint(at.Addr, 10))})
+	}
+	if len(stack) == 0 {
+		return nil
+	}
+	body, err := json.Marshal(map[string]any{"jobs": []any{map[string]any{"memoryMap": modules, "stacks": []any{stack}}}})
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Results []struct {
+			Stacks [][]remoteFrame
+			Found  map[string]*bool `json:"found_modules"`
+		}
+	}
+	if err := r.post(ctx, body, &out); err != nil {
+		return err
+	}
+	if len(out.Results) != 1 || len(out.Results[0].Stacks) != 1 || len(out.Results[0].Stacks[0]) != len(stack) {
+		return fmt.Errorf("%s: invalid answer: must have a frame for each address", r.url)
+	}
+	for n, i := range asked {
+		at := a.frames[i].at
+		a.frames[i] = out.Results[0].Stacks[0][n]
+		a.frames[i].at = at
+	}
+	for m, n := range index {
+		if ok := out.Results[0].Found[modules[n][0]+"/"+modules[n][1]]; ok == nil || !*ok {
+			a.missing[m] = errors.New("the server has no symbols of the file")
+		}
+	}
+	return nil
+}
+
+// memoryMap returns a module as requests name it.
+func memoryMap(m ident.Module) []string {
+	m = m.Derive()
+	list := []string{base(cmp.Or(m.DebugFile, m.CodeFile, "unknown")), m.DebugID.Breakpad()}
+	if !m.CodeID.IsZero() {
+		list = append(list, m.CodeID.String())
+	}
+	return list
+}
+
+// maxTries limits the requests for one answer.
+const maxTries = 5
+
+// post sends a request, again while the server is busy or away, and decodes its answer.
+func (r *Remote) post(ctx context.Context, body []byte, out any) error {
+	backoff := transfer.Backoff{First: time.Second, Max: 10 * time.Second, MaxAfter: time.Minute}
+	for try := 1; ; try++ {
+		canPass, after, err := r.try(ctx, body, out)
+		if err == nil || !canPass || try == maxTries || !backoff.Wait(ctx, try, after) {
+			return err
+		}
+	}
+}
+
+// try sends a request once. If it fails, try reports whether the failure may pass, and
+// how long the server asks to wait.
+func (r *Remote) try(ctx context.Context, body []byte, out any) (canPass bool, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
+	if err != nil {
+		return false, 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "symbolon")
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return true, 0, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRemoteAnswer))
+	switch {
+	case err != nil:
+		return true, 0, fmt.Errorf("%s: %w", r.url, err)
+	case resp.StatusCode != http.StatusOK:
+		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
+		after = transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
+		return canPass, after, fmt.Errorf("%s: status %s: %.200q", r.url, resp.Status, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return false, 0, fmt.Errorf("%s: invalid answer: %w", r.url, err)
+	}
+	return false, 0, nil
+}
+
+// remoteAnswer is the answer of a server.
+type remoteAnswer struct {
+	frames  []remoteFrame
+	missing []error
+	list    []Frame
+}
+
+// Missing implements Answer.
+func (a *remoteAnswer) Missing(m int32) error { return a.missing[m] }
+
+// Frames implements Answer.
+func (a *remoteAnswer) Frames(i int) []Frame {
+	f := &a.frames[i]
+	if f.Function == "" {
+		return nil
+	}
+	offset, _ := strconv.ParseUint(f.Offset, 0, 64)
+	size, _ := strconv.ParseUint(f.Size, 0, 64)
+	frame := func(function, file string, line uint32, isInlined bool) Frame {
+		return Frame{Function: []byte(function), Raw: []byte(function), File: []byte(file), Line: line,
+			Entry: f.at - offset, Size: size, Inlined: isInlined}
+	}
+	a.list = a.list[:0]
+	for _, x := range f.Inlines {
+		a.list = append(a.list, frame(x.Function, x.File, x.Line, true))
+	}
+	a.list = append(a.list, frame(f.Function, f.File, f.Line, false))
+	return a.list
+}
+
+// Release implements Answer.
+func (a *remoteAnswer) Release() {}

@@ -1,0 +1,78 @@
+package filter_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/ident"
+)
+
+// answers is a server that sends these answers, a status and a body each.
+func answers(t *testing.T, list ...string) (r *filter.Remote, asked *int) {
+	t.Helper()
+	asked = new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		status, body, _ := strings.Cut(list[min(*asked, len(list)-1)], " ")
+		*asked++
+		if status == "503" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		} else if status == "400" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(s.Close)
+	r, err := filter.NewRemote(s.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, asked
+}
+
+const (
+	namedAnswer = `200 {"results":[{"stacks":[[{"frame":0,"function":"outer","function_offset":"0x10","file":"a.c","line":7,` +
+		`"inlines":[{"function":"inner","file":"b.c","line":3}]}]],"found_modules":{"a.so/0123456789ABCDEF0123456789ABCDEF0":true}}]}`
+	emptyAnswer = `200 {"results":[{"stacks":[[]],"found_modules":{}}]}`
+)
+
+func oneAddress(t *testing.T) *filter.Query {
+	t.Helper()
+	id, err := ident.ParseDebugID("0123456789ABCDEF0123456789ABCDEF0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &filter.Query{Modules: []ident.Module{{DebugFile: "a.so", DebugID: id}}, Addresses: []filter.Address{{Addr: 0x1010}}}
+}
+
+func TestServerIsAskedAgainWhileItIsBusy(t *testing.T) {
+	r, asked := answers(t, "503 busy", namedAnswer)
+	a, err := r.Look(t.Context(), oneAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := a.Frames(0)
+	if len(list) != 2 || string(list[0].Function) != "inner" || !list[0].Inlined || string(list[1].Function) != "outer" || list[1].Entry != 0x1000 {
+		t.Errorf("frames are %+v, want inner and outer at 0x1000", list)
+	}
+	if *asked != 2 {
+		t.Errorf("the server was asked %d times, want 2", *asked)
+	}
+}
+
+func TestRefusedRequestsAreNotRepeated(t *testing.T) {
+	r, asked := answers(t, "400 no")
+	if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.Contains(err.Error(), "400") || *asked != 1 {
+		t.Errorf("error %v after %d requests, want one with 400 after 1", err, *asked)
+	}
+}
+
+func TestAnswerWithoutTheFramesIsAnError(t *testing.T) {
+	r, _ := answers(t, emptyAnswer)
+	if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.Contains(err.Error(), "invalid answer") {
+		t.Errorf("error %v, want an invalid answer", err)
+	}
+}

@@ -1,0 +1,152 @@
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/ident"
+)
+
+// log is the state of a log that is rewritten in chunks.
+type log struct {
+	run *filter.Run
+	out *bufio.Writer
+
+	query   filter.Query
+	modules map[string]int32 // by name and build id, in the query
+	line    record
+	records []record
+	ids     identities
+	memory  memory
+	key     []byte
+	buf     []byte
+
+	// The frames of the current trace: the number of the last one in the input, and
+	// how many inlined calls were added before it.
+	last, added int
+	isNative    bool // the line before is a native frame of Java
+}
+
+// rewrite writes a chunk of whole lines with names.
+func (l *log) rewrite(ctx context.Context, chunk []byte) error {
+	l.records = l.records[:0]
+	l.query.Modules, l.query.Addresses = l.query.Modules[:0], l.query.Addresses[:0]
+	clear(l.modules)
+	for from := 0; from < len(chunk); {
+		to := len(chunk)
+		if end := bytes.IndexByte(chunk[from:], '\n'); end >= 0 {
+			to = from + end + 1
+		}
+		l.add(chunk[from:to], from)
+		from = to
+	}
+	var answer filter.Answer
+	if len(l.query.Addresses) > 0 {
+		var err error
+		if answer, err = l.run.Look(ctx, &l.query); err != nil {
+			return err
+		}
+		defer answer.Release()
+	}
+	done := 0
+	for i := range l.records {
+		r := &l.records[i]
+		var frames []filter.Frame
+		if r.index >= 0 {
+			frames = answer.Frames(r.index)
+		}
+		line := chunk[r.from:r.to]
+		number := l.number(r)
+		if len(frames) == 0 && number == r.number {
+			continue
+		}
+		l.buf = appendLines(append(l.buf[:0], chunk[done:r.from]...), line, r, number, frames)
+		if _, err := l.out.Write(l.buf); err != nil {
+			return err
+		}
+		if r.hasNumber() && len(frames) > 1 {
+			l.added += len(frames) - 1
+		}
+		done = r.to
+	}
+	if _, err := l.out.Write(chunk[done:]); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// add adds a line at a position of the chunk to those with names or numbers, or
+// remembers the modules in it.
+func (l *log) add(line []byte, at int) {
+	r := &l.line
+	if l.memory.add(line) || !r.parse(line) {
+		l.isNative = false
+		return
+	}
+	switch r.form {
+	case identity:
+		l.ids.add(r.name, r.id)
+	case process:
+		clear(l.ids)
+	default:
+		r.isReturn = r.isReturn || r.form == java && l.isNative
+		r.from, r.to = at, at+len(line)
+		r.index = l.ask(r)
+		l.records = append(l.records, *r)
+	}
+	l.isNative = r.form == java
+}
+
+// ask adds the address of a record to the query. It returns -1 if the record has
+// none that can be looked up.
+func (l *log) ask(r *record) int {
+	if r.isAbsolute {
+		var ok bool
+		if r.name, r.addr, ok = l.memory.find(r.addr); !ok {
+			return -1
+		}
+		r.space = filter.Offset
+	}
+	if !r.isAddress() || r.isNamed && !l.run.Force {
+		return -1
+	}
+	m, ok := l.module(r)
+	if !ok {
+		return -1
+	}
+	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr})
+	return len(l.query.Addresses) - 1
+}
+
+func (l *log) module(r *record) (int32, bool) {
+	if r.form == coredump {
+		r.id = l.ids[string(r.name)]
+	}
+	l.key = append(append(append(l.key[:0], r.name...), 0), r.id...)
+	if m, ok := l.modules[string(l.key)]; ok {
+		return m, true
+	}
+	m, ok := l.run.Module(string(r.name), ident.Module{CodeID: ident.ParseCodeID(string(r.id))})
+	if !ok {
+		return 0, false
+	}
+	l.query.Modules = append(l.query.Modules, m)
+	i := int32(len(l.query.Modules) - 1)
+	l.modules[string(l.key)] = i
+	return i, true
+}
+
+// number returns the number of a frame after the inlined calls before it. Only
+// numbers that follow each other are those of one trace.
+func (l *log) number(r *record) int {
+	if !r.hasNumber() {
+		return r.number
+	}
+	if r.number != l.last+1 {
+		l.added = 0
+	}
+	l.last = r.number
+	return r.number + l.added
+}

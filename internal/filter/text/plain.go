@@ -1,0 +1,92 @@
+package text
+
+import (
+	"bytes"
+
+	"symbolon/internal/filter"
+)
+
+// parseBacktrace parses a line of glibc's backtrace_symbols or backtrace_symbols_fd:
+// FILE(+0xOFFSET) [0xADDR], and FILE() [0xADDR] or FILE[0xADDR] for programs that are
+// not relocated. Offsets from a name are left, as the name is there.
+func (r *record) parseBacktrace(body []byte) bool {
+	if body[len(body)-1] != ']' {
+		return false
+	}
+	at := bytes.LastIndex(body, []byte("[0x"))
+	if at <= 0 {
+		return false
+	}
+	addr, n := hexadecimal(body[at+3:])
+	if n == 0 || at+3+n != len(body)-1 {
+		return false
+	}
+	file := bytes.TrimSuffix(body[:at], []byte(" "))
+	if short, found := bytes.CutSuffix(file, []byte("()")); found {
+		file = short
+	} else if offset, plus, found := offsetAtEnd(file, "(+0x"); found {
+		addr, file = offset, file[:plus]
+	} else if bytes.IndexByte(file, '/') < 0 || file[len(file)-1] == ')' {
+		return false
+	}
+	if len(file) > 0 && file[0] != '/' && file[0] != '.' {
+		file = file[bytes.LastIndexByte(file, ' ')+1:]
+	}
+	if len(file) == 0 {
+		return false
+	}
+	r.form, r.name, r.addr, r.space, r.isReturn = backtrace, file, addr, filter.Linked, true
+	r.text, r.rest, r.place = len(body), len(body), len(body)
+	return true
+}
+
+// parseJava parses a native frame of an error log of Java: C  [LIBRARY+0xOFFSET]  NAME.
+// The frame that failed is on a line of its own after a number sign. Others are those
+// after calls, but for the first of a stack.
+func (r *record) parseJava(body []byte) bool {
+	text := bytes.TrimPrefix(body, []byte("# "))
+	if len(text) < 5 || text[1] != ' ' || bytes.IndexByte([]byte("CVv"), text[0]) < 0 {
+		return false
+	}
+	text = bytes.TrimLeft(text[1:], " ")
+	open := len(body) - len(text)
+	end := bytes.IndexByte(text, ']')
+	if text[0] != '[' || end < 0 {
+		return false
+	}
+	plus := bytes.LastIndex(text[:end], []byte("+0x"))
+	if plus <= 1 {
+		return false
+	}
+	addr, n := hexadecimal(text[plus+3:])
+	if n == 0 || plus+3+n != end {
+		return false
+	}
+	r.form, r.name, r.addr, r.space, r.isNamed = java, text[1:plus], addr, filter.Relative, end+1 < len(text)
+	r.text, r.rest, r.place = open+end+1, len(body), len(body)
+	return true
+}
+
+// parseRust parses a frame of a Rust program without names: N: 0xADDR - <unknown>.
+func (r *record) parseRust(body []byte) bool {
+	text, found := bytes.CutSuffix(body, []byte(" - <unknown>"))
+	if !found {
+		return false
+	}
+	at := bytes.LastIndex(text, []byte(" 0x"))
+	if at < 0 {
+		return false
+	}
+	addr, n := hexadecimal(text[at+3:])
+	index := bytes.TrimRight(text[:at], " ")
+	if n == 0 || at+3+n != len(text) || len(index) < 2 || index[len(index)-1] != ':' {
+		return false
+	}
+	if c := index[len(index)-2]; c < '0' || c > '9' {
+		return false
+	}
+	r.form, r.addr, r.isReturn, r.isAbsolute = rust, addr, true, true
+	r.text, r.rest = len(body)-len("<unknown>"), len(body)
+	r.place = max(0, len(index)-len("   0:")) // the column of the index
+	return true
+}

@@ -1,0 +1,92 @@
+// Package text names the addresses in logs: text with stack traces in lines of
+// their own, of several writers in any mixture.
+//
+//	writer                      address                           step back
+//	sanitizers of clang, gcc    as linked; dylibs: relative       done by the writer
+//	Android tombstones, logcat  as linked                         done by the writer
+//	systemd-coredump            relative                          all but the first
+//	backtrace_symbols of glibc  as linked                         all
+//	error logs of Java          relative                          all but the first
+//	Chromium, Rust              in memory                         all
+//
+// Everything before the number of a frame is a prefix of any form, so that logs
+// with dates, colors or names of units are read as well. A frame with inlined calls
+// becomes one line for each of them, and the frames after it in the same trace are
+// numbered on. Lines that have names, and all other lines, are copied; so are lines
+// of more than 64 KiB.
+//
+// An address belongs to the module that its line names, by the build id on the line
+// or else by that which filter.Run knows for the name. Lines of systemd-coredump with
+// the build ids of modules hold for the stack traces after them, until the next process.
+// Addresses in memory are those of files in the last lines of /proc/PID/maps before.
+package text
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+
+	"symbolon/internal/filter"
+)
+
+// window is the largest part of the input whose addresses are looked up together,
+// and the longest line that is parsed.
+const window = 64 << 10
+
+// Filter copies in to out and names the addresses. It flushes out before it waits
+// for input.
+func Filter(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
+	in = bufio.NewReaderSize(in, window)
+	l := &log{run: run, out: out, modules: map[string]int32{}, ids: identities{}}
+	isLong := false
+	for {
+		chunk, err := lines(in, out, isLong)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if isLong || len(chunk) == window && chunk[len(chunk)-1] != '\n' {
+			isLong = bytes.IndexByte(chunk, '\n') < 0
+			_, werr := out.Write(chunk)
+			if werr != nil {
+				return werr
+			}
+		} else if werr := l.rewrite(ctx, chunk); werr != nil {
+			return werr
+		}
+		if _, derr := in.Discard(len(chunk)); derr != nil {
+			return derr
+		}
+		if err == io.EOF {
+			return out.Flush()
+		}
+	}
+}
+
+// lines returns the whole lines that in has; or, if isRest, the rest of a line. It
+// returns a part of a line only if that is as long as the window or the last one.
+func lines(in *bufio.Reader, out *bufio.Writer, isRest bool) ([]byte, error) {
+	for {
+		chunk, _ := in.Peek(min(in.Buffered(), window))
+		end := bytes.LastIndexByte(chunk, '\n') + 1
+		if isRest && len(chunk) > 0 {
+			end = len(chunk)
+			if first := bytes.IndexByte(chunk, '\n'); first >= 0 {
+				end = first + 1
+			}
+		}
+		if end > 0 {
+			return chunk[:end], nil
+		}
+		if len(chunk) == window {
+			return chunk, nil
+		}
+		if err := out.Flush(); err != nil {
+			return nil, err
+		}
+		if _, err := in.Peek(in.Buffered() + 1); err != nil {
+			chunk, _ = in.Peek(in.Buffered())
+			return chunk, err
+		}
+	}
+}

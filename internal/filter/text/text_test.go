@@ -1,0 +1,291 @@
+package text_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/filtertest"
+	"symbolon/internal/filter/text"
+	"symbolon/internal/ident"
+)
+
+const id = "5e60c0cf82bde8d7fe5319c01f6b5a32235eac7e"
+
+func frame(function, file string, line, column uint32) filter.Frame {
+	return filter.Frame{Function: []byte(function), File: []byte(file), Line: line, Column: column}
+}
+
+// names has the functions of one module: inner is inlined in outer at 0x100, and main
+// calls outer before 0x200.
+func names() filtertest.Names {
+	return filtertest.Names{id: {
+		0x100: {frame("inner", "/a.c", 3, 5), frame("outer", "/a.c", 8, 1)},
+		0x1ff: {frame("main", "/a.c", 12, 0)},
+		0x200: {frame("main", "/a.c", 12, 0)},
+		0x300: {frame("_start", "", 0, 0)},
+	}}
+}
+
+// run returns the input with names. The module app has no id of its own in it.
+func run(t testing.TB, r *filter.Run, input string) string {
+	t.Helper()
+	if r.Names == nil {
+		r.Names = names()
+	}
+	if r.Known == nil {
+		r.Known = map[string]ident.Module{"app": {CodeFile: "app", CodeID: id}}
+	}
+	var out bytes.Buffer
+	w := bufio.NewWriter(&out)
+	if err := text.Filter(context.Background(), r, bufio.NewReader(strings.NewReader(input)), w); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// maps are those of the module app, whose offsets 0 to 0x1fff are executable.
+const maps = "55c000000000-55c000001000 r--p 00000000 08:01 42                         /bin/app\n" +
+	"55c000001000-55c000003000 r-xp 00000000 08:01 42                         /bin/app (deleted)\n" +
+	"7ffd0000-7ffe0000 rw-p 00000000 00:00 0                          [stack]\n"
+
+// lines are inputs and outputs; an empty output is the input.
+var lines = []struct{ name, in, out string }{
+	{"frame of the address sanitizer", "    #0 0x55aa  (/srv/app+0x200) (BuildId: " + id + ")\n",
+		"    #0 0x55aa in main /a.c:12\n"},
+	{"function without a file", "    #4 0x55aa  (/srv/app+0x300) (BuildId: " + id + ")\n",
+		"    #4 0x55aa in _start (/srv/app+0x300) (BuildId: " + id + ")\n"},
+	{"module without a build id", "    #0 0x55aa  (/srv/my (x86) dir/app+0x200)\n", "    #0 0x55aa in main /a.c:12\n"},
+	{"Mach-O module with a CPU", "    #0 0x55aa  (app:arm64+0x200)\n", "    #0 0x55aa in main /a.c:12\n"},
+	{"inlined calls are numbered on until the next trace",
+		"    #0 0x1  (app+0x100)\n    #1 0x2  (app+0x200)\n    #2 0x3  (app+0x999)\nread by:\n    #3 0x4 in f /x.c:1\n    #0 0x2  (app+0x200)\n",
+		"    #0 0x1 in inner /a.c:3:5\n    #1 0x1 in outer /a.c:8:1\n    #2 0x2 in main /a.c:12\n    #3 0x3  (app+0x999)\nread by:\n" +
+			"    #4 0x4 in f /x.c:1\n    #0 0x2 in main /a.c:12\n"},
+	{"other numbers are not those of the trace", "    #0 0x1  (app+0x100)\nsee #1 of the list\n    #7 fixed\n",
+		"    #0 0x1 in inner /a.c:3:5\n    #1 0x1 in outer /a.c:8:1\nsee #1 of the list\n    #7 fixed\n"},
+	{"frame of the thread sanitizer", "    #0 <null> <null> (app+0x100) (BuildId: " + id + ")\n    #1 <null> <null> (app+0x300)\n",
+		"    #0 inner /a.c:3:5 (app+0x100) (BuildId: " + id + ")\n    #1 outer /a.c:8:1 (app+0x100) (BuildId: " + id + ")\n" +
+			"    #2 _start <null> (app+0x300)\n"},
+	{"summary", "SUMMARY: AddressSanitizer: heap-use-after-free (/srv/app+0x100) (BuildId: " + id + ") \n",
+		"SUMMARY: AddressSanitizer: heap-use-after-free /a.c:3:5 in inner \n"},
+	{"summary without a file", "SUMMARY: ThreadSanitizer: data race (app+0x300)\n",
+		"SUMMARY: ThreadSanitizer: data race (app+0x300) in _start\n"},
+	{"prefix of another log, carriage return", "\x1b[1m2026-11-23 web.1 #12 | #0 0x1  (app+0x200)\r\n",
+		"\x1b[1m2026-11-23 web.1 #12 | #0 0x1 in main /a.c:12\r\n"},
+	{"line without an end", "    #9 0x1  (app+0x100)", "    #9 0x1 in inner /a.c:3:5\n    #10 0x1 in outer /a.c:8:1"},
+	{"frame that has a name", "    #0 0x1 in f (app+0x100)\n", ""},
+	{"unknown module", "    #0 0x1  (<unknown module>)\n    #1 0x1  (other+0x100)\n", ""},
+	{"tombstone",
+		"      #00 pc 0000000000000100  /data/app/base.apk!libfoo.so (offset 0x1000) (BuildId: " + id + ")\n" +
+			"      #01 pc 00000300  /data/app/libfoo.so (BuildId: " + id + ")\n      #02 pc 00000200  /system/lib/app\n",
+		"      #00 pc 0000000000000100  /data/app/base.apk!libfoo.so (offset 0x1000) (inner) (BuildId: " + id + ") at /a.c:3:5\n" +
+			"      #01 pc 0000000000000100  /data/app/base.apk!libfoo.so (offset 0x1000) (outer) (BuildId: " + id + ") at /a.c:8:1\n" +
+			"      #02 pc 00000300  /data/app/libfoo.so (_start) (BuildId: " + id + ")\n      #03 pc 00000200  /system/lib/app (main) at /a.c:12\n"},
+	{"logcat", "I/DEBUG   (  31): #09 pc 0x100  app\n",
+		"I/DEBUG   (  31): #09 pc 0x100  app (inner) at /a.c:3:5\nI/DEBUG   (  31): #10 pc 0x100  app (outer) at /a.c:8:1\n"},
+	{"tombstone with names", "      #00 pc 0100  /lib/app (foo(int)+4) (BuildId: " + id + ")\n      #01 pc 0100\n      #02 pc zz app\n", ""},
+	{"core dump of systemd",
+		"Process 1 (app) of user 0 dumped core.\nModule libfoo.so, build-id=" + id + "\nStack trace of thread 1:\n" +
+			"#0  0x00007f1e2a3b4100 n/a (libfoo.so + 0x100)\n#1  0x00007f1e2a3b4200 n/a (libfoo.so + 0x200)\n#2  0x00007f1e2a3b4200 f (libfoo.so + 0x200)\n",
+		"Process 1 (app) of user 0 dumped core.\nModule libfoo.so, build-id=" + id + "\nStack trace of thread 1:\n" +
+			"#0  0x00007f1e2a3b4100 inner (libfoo.so + 0x100) at /a.c:3:5\n#1  0x00007f1e2a3b4100 outer (libfoo.so + 0x100) at /a.c:8:1\n" +
+			"#2  0x00007f1e2a3b4200 main (libfoo.so + 0x200) at /a.c:12\n#3  0x00007f1e2a3b4200 f (libfoo.so + 0x200)\n"},
+	{"columns of a core dump", "        #9  0x00007f1e2a3b4101 n/a (app + 0x101)\n        #10 0x00007f1e2a3b4200 n/a (app + 0x200)\n",
+		"        #9  0x00007f1e2a3b4101 inner (app + 0x101) at /a.c:3:5\n        #10 0x00007f1e2a3b4101 outer (app + 0x101) at /a.c:8:1\n" +
+			"        #11 0x00007f1e2a3b4200 main (app + 0x200) at /a.c:12\n"},
+	{"modules of older versions of systemd", "Found module /lib/b.so with build-id: " + id + "\nModule c.so from rpm c-1.x86_64, build-id=" + id + "\n" +
+		"#0  0x1 n/a (/lib/b.so + 0x200)\n#0  0x1 n/a (c.so + 0x200)\n",
+		"Found module /lib/b.so with build-id: " + id + "\nModule c.so from rpm c-1.x86_64, build-id=" + id + "\n" +
+			"#0  0x1 main (/lib/b.so + 0x200) at /a.c:12\n#0  0x1 main (c.so + 0x200) at /a.c:12\n"},
+	{"modules of another process", "Module b.so, build-id=" + id + "\n#0  0x1 n/a (b.so + 0x200)\nProcess 2 (b) of user 0 dumped core.\n" +
+		"#0  0x1 n/a (b.so + 0x200)\nModule b.so, build-id=abcd\n#0  0x1 n/a (b.so + 0x200)\n" +
+		"Module b.so from rpm b-1.x86_64\n#0  0x1 n/a (b.so + 0x200)\nModule b.so without build-id.\n",
+		"Module b.so, build-id=" + id + "\n#0  0x1 main (b.so + 0x200) at /a.c:12\nProcess 2 (b) of user 0 dumped core.\n" +
+			"#0  0x1 n/a (b.so + 0x200)\nModule b.so, build-id=abcd\n#0  0x1 n/a (b.so + 0x200)\n" +
+			"Module b.so from rpm b-1.x86_64\n#0  0x1 n/a (b.so + 0x200)\nModule b.so without build-id.\n"},
+	{"backtrace of glibc", "/bin/app(+0x101)[0x55aa]\n./app(+0x300) [0x55aa]\napp() [0x201]\nNov 23 x: /bin/app[0x201]\n./app(main+0x12) [0x201]\n[0x201]\n",
+		"/bin/app(+0x101)[0x55aa] in inner at /a.c:3:5\n/bin/app(+0x101)[0x55aa] in outer at /a.c:8:1\n./app(+0x300) [0x55aa]\n" +
+			"app() [0x201] in main at /a.c:12\nNov 23 x: /bin/app[0x201] in main at /a.c:12\n./app(main+0x12) [0x201]\n[0x201]\n"},
+	{"numbers in brackets", "value [0x201]\n()[0x201]\n(+0x1)[0x201]\n/app(+0x201)[0x201] x\n/app)[0x201]\n", ""},
+	{"error log of Java", "# Problematic frame:\n# C  [app+0x100]\n#\nNative frames:\nC  [app+0x100]\nV  [app+0x201]\nC  [app+0x300]  f+0x1\nC  [app+0x201]\n",
+		"# Problematic frame:\n# C  [app+0x100]  inner  (/a.c:3:5)\n# C  [app+0x100]  outer  (/a.c:8:1)\n#\nNative frames:\n" +
+			"C  [app+0x100]  inner  (/a.c:3:5)\nC  [app+0x100]  outer  (/a.c:8:1)\nV  [app+0x201]  main  (/a.c:12)\nC  [app+0x300]  f+0x1\n" +
+			"C  [app+0x201]  main  (/a.c:12)\n"},
+	{"Chromium", maps + "#0 0x55c000001101 <unknown>\n#1 0x55c000001201 <unknown>\n#2 0x55c000003000 <unknown>\n#3 0x55c000001101 f [x.c]\n",
+		maps + "#0 0x55c000001101 inner [/a.c:3:5]\n#1 0x55c000001101 outer [/a.c:8:1]\n#2 0x55c000001201 main [/a.c:12]\n" +
+			"#3 0x55c000003000 <unknown>\n#4 0x55c000001101 f [x.c]\n"},
+	{"Chromium with modules", "#0 0x55c000001101 (/bin/app+0x101)\n", "#0 0x55c000001101 in inner /a.c:3:5\n#1 0x55c000001101 in outer /a.c:8:1\n"},
+	{"Rust", maps + "x:    0:     0x55c000001101 - <unknown>\nx:   12:     0x55c000001201 - <unknown>\nx:   13:     0x55c000003000 - <unknown>\n",
+		maps + "x:    0:     0x55c000001101 - inner\nx:                                at /a.c:3:5\n" +
+			"x:                            outer\nx:                                at /a.c:8:1\n" +
+			"x:   12:     0x55c000001201 - main\nx:                                at /a.c:12\nx:   13:     0x55c000003000 - <unknown>\n"},
+	{"maps of another process", maps + "next\n" + strings.ReplaceAll(maps, "/app", "/b") + "#0 0x55c000001101 <unknown>\n", ""},
+	{"address without maps", "#0 0x55c000001101 <unknown>\n   0:     0x55c000001101 - <unknown>\n", ""},
+	{"Go panic", "panic: x\n\ngoroutine 1 [running]:\nmain.f(0x1, {0x2, 0x3})\n\t/src/a.go:4 +0x9\nmain.main()\n\t/src/a.go:9 +0x25\n" +
+		"[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x201]\n", ""},
+	{"kernel oops", "[   12.300001] RIP: 0010:oops_init+0x1f/0x90 [oops 0123456789012345678901234567890123456789]\n[   12.300002]  ? f+0x5b/0x300\n", ""},
+	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
+	{"address of more than 64 bits", "    #0 0x1  (app+0x10000000000000100)\n", ""},
+	{"noise", "\x00\xff#0 0x#1 (#2 0x1  (+0x)\n#\n#1\n   #1 \n\r\r\n(+0x1)\n#0 0x1 (BuildId: )\n", ""},
+}
+
+func TestLines(t *testing.T) {
+	for _, c := range lines {
+		t.Run(c.name, func(t *testing.T) {
+			want := c.out
+			if want == "" {
+				want = c.in
+			}
+			got := run(t, &filter.Run{}, c.in)
+			if got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+			if again := run(t, &filter.Run{}, got); again != got {
+				t.Errorf("the second run returns\n%sfor\n%s", again, got)
+			}
+		})
+	}
+}
+
+// asked remembers the addresses of a query.
+type asked struct {
+	filtertest.Names
+	list []filter.Address
+}
+
+func (a *asked) Look(ctx context.Context, q *filter.Query) (filter.Answer, error) {
+	a.list = append(a.list, q.Addresses...)
+	return a.Names.Look(ctx, q)
+}
+
+func TestAddressesOfEachWriter(t *testing.T) {
+	for in, want := range map[string]filter.Address{
+		"#0 0x1  (app+0x200)":                {Space: filter.Linked, Addr: 0x200},
+		"#1 <null> <null> (app+0x200)":       {Space: filter.Linked, Addr: 0x200},
+		"#1 0x1  (app:arm64+0x100000200)":    {Space: filter.Linked, Addr: 0x100000200},
+		"#1 0x1  (app:x86_64h+0x200)":        {Space: filter.Relative, Addr: 0x200},
+		"SUMMARY: x: y (app+0x200)":          {Space: filter.Linked, Addr: 0x200},
+		"#01 pc 0200  app":                   {Space: filter.Linked, Addr: 0x200},
+		"#0  0x1 n/a (app + 0x200)":          {Space: filter.Relative, Addr: 0x200},
+		"#1  0x1 n/a (app + 0x200)":          {Space: filter.Relative, IsReturn: true, Addr: 0x200},
+		"./app(+0x200)[0x1]":                 {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"./app[0x200]":                       {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"C  [app+0x200]":                     {Space: filter.Relative, Addr: 0x200},
+		"#0 0x1 (/bin/app+0x200)":            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		maps + "#0 0x55c000001200 <unknown>": {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+	} {
+		a := &asked{}
+		if run(t, &filter.Run{Names: a}, in); !slices.Equal(a.list, []filter.Address{want}) {
+			t.Errorf("%q: got %v, want %v", in, a.list, want)
+		}
+	}
+}
+
+func TestForceReplacesNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"    #0 0x1 in f(int) (app+0x200)\n":                   "    #0 0x1 in main /a.c:12\n",
+		"    #0 f <null> (app+0x200)\n":                        "    #0 main /a.c:12 (app+0x200)\n",
+		"SUMMARY: ThreadSanitizer: data race (app+0x300) in f": "SUMMARY: ThreadSanitizer: data race (app+0x300) in _start",
+		"#00 pc 00000200  /lib/app (foo(int)+4)":               "#00 pc 00000200  /lib/app (main) at /a.c:12",
+		"C  [app+0x200]  f+0x1":                                "C  [app+0x200]  main  (/a.c:12)",
+		"#0  0x1 f(int) (app + 0x200)":                         "#0  0x1 main (app + 0x200) at /a.c:12",
+	} {
+		if got := run(t, &filter.Run{Force: true}, in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNamesWithLineFeedsStayOnTheLine(t *testing.T) {
+	n := filtertest.Names{id: {1: {frame("a\nb", "c\x1bd", 1, 0)}}}
+	if got, want := run(t, &filter.Run{Names: n}, "#0 0x1  (app+0x1)\n"), "#0 0x1 in a?b c?d:1\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLongLinesAreCopied(t *testing.T) {
+	long := strings.Repeat("#0 0x1  (app+0x200) ", 500_000)
+	in := "#0 0x1  (app+0x200)\n" + long + "\n#0 0x1  (app+0x200)\n" + long
+	want := "#0 0x1 in main /a.c:12\n" + long + "\n#0 0x1 in main /a.c:12\n" + long
+	if got := run(t, &filter.Run{}, in); got != want {
+		t.Errorf("%d bytes are not the expected %d", len(got), len(want))
+	}
+}
+
+func TestLinesAreWrittenBeforeTheNextOnes(t *testing.T) {
+	in, feed := io.Pipe()
+	result, out := io.Pipe()
+	go func() {
+		err := text.Filter(context.Background(), &filter.Run{Names: names()}, bufio.NewReader(in), bufio.NewWriter(out))
+		out.CloseWithError(err)
+	}()
+	r := bufio.NewReader(result)
+	for range 3 {
+		io.WriteString(feed, "    #0 0x1  (/app+0x200) (BuildId: "+id+")\n    #1 0x")
+		if got, err := r.ReadString('\n'); got != "    #0 0x1 in main /a.c:12\n" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+		io.WriteString(feed, "1\n")
+		if got, err := r.ReadString('\n'); got != "    #1 0x1\n" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+	}
+	feed.Close()
+	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+		t.Errorf("the end is %q, %v", rest, err)
+	}
+}
+
+func TestCanceledRunEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := text.Filter(ctx, &filter.Run{Names: names()}, bufio.NewReader(strings.NewReader("x\n")), bufio.NewWriter(io.Discard))
+	if err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, c := range lines {
+		f.Add(c.in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		once := run(t, &filter.Run{}, in)
+		if strings.Count(once, "\n") < strings.Count(in, "\n") {
+			t.Errorf("%q: lines are missing in %q", in, once)
+		}
+		if twice := run(t, &filter.Run{}, once); twice != once {
+			t.Errorf("%q: the second run returns %q for %q", in, twice, once)
+		}
+		if same := run(t, &filter.Run{Names: filtertest.Names{}}, in); same != in {
+			t.Errorf("%q: without names it is %q", in, same)
+		}
+	})
+}
+
+func BenchmarkLines(b *testing.B) {
+	for name, line := range map[string]string{
+		"access":  "2026-11-23T10:00:00.123Z web-1 INFO request id=4711 path=/api/v1/things status=200 took 12 ms\n",
+		"frames":  "    #12 0x55aa  (/srv/app+0x100) (BuildId: " + id + ")\n    #13 0x55aa  (/srv/app+0x200) (BuildId: " + id + ")\n",
+		"numbers": strings.Repeat(" ", 30_000) + "#x " + strings.Repeat("#1 ", 10_000) + "\n",
+	} {
+		b.Run(name, func(b *testing.B) { benchmark(b, line) })
+	}
+}
+
+func benchmark(b *testing.B, line string) {
+	in := []byte(strings.Repeat(line, 10<<20/len(line)))
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		err := text.Filter(context.Background(), &filter.Run{Names: names()}, bufio.NewReader(bytes.NewReader(in)), bufio.NewWriter(io.Discard))
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
