@@ -45,7 +45,7 @@ func newSender(cfg Config, events Events) (*sender, error) {
 		s.key = base64.StdEncoding.EncodeToString([]byte(s.key))
 	}
 	s.secrets = []string{cfg.Key, s.key, url.QueryEscape(s.key)}
-	if pair, err := base64.StdEncoding.DecodeString(s.key); err == nil {
+	if pair, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s.key, "=")); err == nil {
 		if _, secret, ok := strings.Cut(string(pair), ":"); ok && len(secret) > 3 {
 			s.secrets = append(s.secrets, string(pair), secret)
 		}

@@ -1,0 +1,103 @@
+package send
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"symbolon/internal/console"
+	"symbolon/internal/ident"
+)
+
+// ErrFailed is the error of an upload in which files failed, which were printed.
+var ErrFailed = errors.New("some files were not uploaded")
+
+// A Report prints the outcomes of an upload.
+type Report struct {
+	out, errs io.Writer
+	asJSON    bool
+	bar       console.Progress
+	begun     time.Time
+
+	counts map[State]int // files that could not be read are refused
+	sent   int64         // bytes of the uploaded files
+}
+
+// NewReport returns a Report that prints files to out, as text or JSON, and the rest
+// to errs, on a terminal with progress.
+func NewReport(out, errs io.Writer, isTerminal, asJSON bool) *Report {
+	r := &Report{out: out, errs: errs, asJSON: asJSON, bar: console.Progress{W: io.Discard}, begun: time.Now(), counts: map[State]int{}}
+	if isTerminal {
+		r.bar.W = errs
+	}
+	return r
+}
+
+// Progress shows the bytes of a batch, with the rate and the rest of the time.
+func (r *Report) Progress(done, total int64) {
+	rate := float64(r.sent+done) / max(time.Since(r.begun).Seconds(), 0.001)
+	rest := time.Duration(float64(total-done) / max(rate, 1) * float64(time.Second))
+	r.bar.Show("%s of %s, %s/s, %v left", console.Bytes(done), console.Bytes(total), console.Bytes(int64(rate)), rest.Round(time.Second))
+}
+
+// Done prints the outcome of a file.
+func (r *Report) Done(x Outcome) {
+	r.bar.Clear()
+	if x.State == Refused && !r.asJSON {
+		r.Failed(x.File.Path, errors.New(x.Detail))
+		return
+	}
+	r.counts[x.State]++
+	if x.State != Refused {
+		r.sent += x.Sent
+	}
+	if !r.asJSON {
+		console.Printf(r.out, "%-8s  %s\n", x.State, console.Printable(x.File.Path))
+		return
+	}
+	m := x.File.Modules[0]
+	_ = json.NewEncoder(r.out).Encode(struct { // the terminal may be gone
+		Path    string        `json:"path"`
+		Kind    string        `json:"kind"`
+		DebugID ident.DebugID `json:"debug_id,omitzero"`
+		CodeID  ident.CodeID  `json:"code_id,omitempty"`
+		State   State         `json:"state"`
+		Detail  string        `json:"detail,omitempty"`
+		Sent    int64         `json:"sent_bytes"`
+	}{x.File.Path, x.File.Kind, m.DebugID, m.CodeID, x.State, x.Detail, x.Sent})
+}
+
+// Failed prints a file that cannot be read or was refused.
+func (r *Report) Failed(path string, err error) {
+	r.bar.Clear()
+	r.counts[Refused]++
+	console.Printf(r.errs, "symbolon: %s: %s\n", console.Printable(path), console.Printable(err.Error()))
+}
+
+// End prints the summary.
+func (r *Report) End(skipped Skipped) error {
+	for _, n := range skipped.Nameless {
+		console.Printf(r.errs, "%s: not uploaded: %s\n", console.Printable(n.Path), n.Why)
+	}
+	console.Printf(r.errs, "%d uploaded (%s), %d already there", r.counts[Uploaded], console.Bytes(r.sent), r.counts[Known])
+	for _, x := range []struct {
+		n    int
+		text string
+	}{
+		{r.counts[Pending], "still being checked by the server"}, {r.counts[Refused], "failed"},
+		{len(skipped.Nameless), "without an id"}, {skipped.Other, "of other kinds"},
+	} {
+		if x.n > 0 {
+			console.Printf(r.errs, ", %d %s", x.n, x.text)
+		}
+	}
+	console.Printf(r.errs, "\n")
+	switch {
+	case r.counts[Refused] > 0:
+		return ErrFailed
+	case len(r.counts) == 0:
+		return errors.New("nothing was uploaded: no debug file with an id was found")
+	}
+	return nil
+}

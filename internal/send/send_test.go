@@ -1,0 +1,371 @@
+package send_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/send"
+	"symbolon/internal/store"
+)
+
+// server is a server for uploads in memory.
+type server struct {
+	*httptest.Server
+	mu     sync.Mutex
+	chunks map[string]string
+	files  map[string]string // by sum
+	labels []string
+	busy   int    // answers 503 to come
+	bad    string // a name that is refused
+	lost   string // the sum of a chunk that gets lost once it was asked for
+}
+
+const token = "tok-1"
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{chunks: map[string]string{}, files: map[string]string{}}
+	m := http.NewServeMux()
+	m.HandleFunc("GET /api/0/organizations/{org}/chunk-upload/", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"url":"/organizations/symbolon/chunk-upload/","chunkSize":1000,"chunksPerRequest":3,"maxRequestSize":2500,"concurrency":4}`)
+	})
+	m.HandleFunc("POST /api/0/organizations/{org}/chunk-upload/", s.store)
+	m.HandleFunc("POST /api/0/projects/{org}/orchard/files/difs/assemble/", s.assemble)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		switch {
+		case s.busy > 0:
+			s.busy--
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.Header.Get("Authorization") != "Bearer "+token:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			m.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func sum(text string) string {
+	h := sha1.Sum([]byte(text))
+	return hex.EncodeToString(h[:])
+}
+
+func (s *server) store(w http.ResponseWriter, r *http.Request) {
+	form, err := r.MultipartReader()
+	for n := 0; err == nil; n++ {
+		part, e := form.NextPart()
+		if e == io.EOF {
+			return
+		}
+		if err = e; err != nil {
+			break
+		}
+		z, e := gzip.NewReader(part)
+		if err = e; err != nil {
+			break
+		}
+		text, e := io.ReadAll(z)
+		if err = e; err == nil && (sum(string(text)) != part.FileName() || n == 3) {
+			err = fmt.Errorf("part %d is wrong", n)
+		}
+		s.chunks[part.FileName()] = string(text)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	}
+}
+
+func (s *server) assemble(w http.ResponseWriter, r *http.Request) {
+	s.labels = r.URL.Query()["label"]
+	var entries map[string]struct {
+		Name   string
+		Chunks []string
+	}
+	if err := json.NewDecoder(r.Body).Decode(&entries); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer := map[string]any{}
+	for key, e := range entries {
+		var text strings.Builder
+		missing := []string{}
+		if len(s.chunks) > 0 {
+			delete(s.chunks, s.lost)
+			s.lost = ""
+		}
+		for _, c := range e.Chunks {
+			if _, ok := s.chunks[c]; !ok {
+				missing = append(missing, c)
+			}
+			text.WriteString(s.chunks[c])
+		}
+		switch {
+		case s.files[key] != "":
+			answer[key] = map[string]any{"state": "ok", "missingChunks": missing}
+		case len(missing) > 0:
+			answer[key] = map[string]any{"state": "not_found", "missingChunks": missing}
+		case e.Name == s.bad:
+			answer[key] = map[string]any{"state": "error", "missingChunks": missing, "detail": "it is bad"}
+		case sum(text.String()) != key:
+			answer[key] = map[string]any{"state": "error", "missingChunks": missing, "detail": "Reported checksum mismatch"}
+		default:
+			s.files[key] = text.String()
+			answer[key] = map[string]any{"state": "ok", "missingChunks": missing}
+		}
+	}
+	_ = json.NewEncoder(w).Encode(answer) // the client may be gone
+}
+
+// symFile returns a Breakpad file with an id of these digits and at least size bytes.
+func symFile(digit string, size int) string {
+	text := "MODULE Linux x86_64 " + strings.Repeat(digit, 32) + "0 app\n"
+	for n := 0; len(text) < size; n++ {
+		text += fmt.Sprintf("PUBLIC %x 0 name%d\n", n*16+16, n)
+	}
+	return text
+}
+
+// upload uploads paths and returns the outcomes by path below dir.
+func upload(t *testing.T, cfg send.Config, dir string, paths ...string) (outcomes []string, skipped send.Skipped, err error) {
+	t.Helper()
+	cfg.RetryWait = 1
+	r, err := send.NewRemote(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Done = func(o send.Outcome) {
+		at, _ := filepath.Rel(dir, o.File.Path) // it is below
+		outcomes = append(outcomes, fmt.Sprintf("%s %s %s", at, o.State, o.Detail))
+	}
+	skipped, err = send.Upload(t.Context(), r, paths, "", func(path string, err error) {
+		outcomes = append(outcomes, fmt.Sprintf("%s failed: %v", filepath.Base(path), err))
+	})
+	slices.Sort(outcomes)
+	return outcomes, skipped, err
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	at := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFolderIsUploaded(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	long, short := symFile("A", 12_345), symFile("B", 100)
+	write(t, dir, "deep/a.sym", long)
+	write(t, dir, "b.sym", short)
+	write(t, dir, "readme.txt", "hello")
+	write(t, dir, "void", "")
+	cfg := send.Config{URL: s.URL, Token: token, Project: "orchard", Labels: map[string]string{"version": "1.2"}, Parallel: 2}
+	s.busy = 2
+	got, skipped, err := upload(t, cfg, dir, dir)
+	if want := "b.sym uploaded , deep/a.sym uploaded "; err != nil || strings.Join(got, ", ") != want {
+		t.Fatalf("got %q, %v; want %q", got, err, want)
+	}
+	if s.files[sum(long)] != long || s.files[sum(short)] != short {
+		t.Error("the server has other contents")
+	}
+	if skipped.Other != 2 || len(skipped.Nameless) != 0 {
+		t.Errorf("skipped %+v, want 2 other files", skipped)
+	}
+	if want := "version=1.2"; strings.Join(s.labels, ",") != want {
+		t.Errorf("got the labels %q, want %q", s.labels, want)
+	}
+	got, _, err = upload(t, cfg, dir, dir)
+	if want := "b.sym known , deep/a.sym known "; err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("the second time: got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestInterruptedUploadContinues(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	long := symFile("C", 5_500)
+	write(t, dir, "c.sym", long)
+	for off := 0; off < 4000; off += 1000 {
+		s.chunks[sum(long[off:off+1000])] = long[off : off+1000]
+	}
+	r, err := send.NewRemote(send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent int64
+	r.Done = func(o send.Outcome) { sent += o.Sent }
+	if _, err := send.Upload(t.Context(), r, []string{dir}, "", func(path string, err error) { t.Error(path, err) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(len(long) - 4000); sent != want {
+		t.Errorf("sent %d bytes, want the missing %d", sent, want)
+	}
+}
+
+func TestLostChunkIsSentAgain(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	long := symFile("A", 2_500)
+	write(t, dir, "a.sym", long)
+	s.lost = sum(long[1000:2000])
+	got, _, err := upload(t, send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}, dir, dir)
+	if want := "a.sym uploaded "; err != nil || strings.Join(got, ", ") != want || s.files[sum(long)] != long {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestRefusedFilesAreNotCountedAsUploaded(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	s.bad = "bad.sym"
+	write(t, dir, "bad.sym", symFile("D", 10))
+	r, err := send.NewRemote(send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	report := send.NewReport(io.Discard, &errs, false, false)
+	r.Done = report.Done
+	skipped, err := send.Upload(t.Context(), r, []string{dir}, "", report.Failed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "\n0 uploaded (0 bytes), 0 already there, 1 failed\n"
+	if err := report.End(skipped); err != send.ErrFailed || !strings.HasSuffix(errs.String(), want) {
+		t.Errorf("got %v and %q, want %q at the end", err, errs.String(), want)
+	}
+}
+
+func TestFilesThatCannotBeUploaded(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	s.bad = "bad.sym"
+	write(t, dir, "bad.sym", symFile("D", 10))
+	write(t, dir, "nameless.o", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00\x01"+strings.Repeat("\x00", 43))
+	write(t, dir, "notes.txt", "hello")
+	cfg := send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}
+	got, skipped, err := upload(t, cfg, dir, dir, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "absent"))
+	want := "absent failed: no such file or directory, bad.sym refused it is bad, " +
+		"notes.txt failed: unsupported file: must be a debug file, an archive of such, or a folder"
+	if err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	if len(skipped.Nameless) != 1 || !strings.Contains(skipped.Nameless[0].Why, "build id") {
+		t.Errorf("skipped %+v, want the file without a build id", skipped)
+	}
+}
+
+func TestErrorsNameTheCause(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	write(t, dir, "a.sym", symFile("E", 10))
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
+	t.Cleanup(page.Close)
+	for _, c := range []struct {
+		cfg  send.Config
+		want string
+	}{
+		{send.Config{URL: s.URL, Token: "other"}, "rejects the token"},
+		{send.Config{URL: s.URL}, "requires a token"},
+		{send.Config{URL: s.URL, Token: token, Project: "unknown"}, "404"},
+		{send.Config{URL: page.URL, Token: token}, "is --url the address"},
+		{send.Config{URL: "http://127.0.0.1:1", Token: token}, "connection refused"},
+	} {
+		c.cfg.Parallel = 1
+		if _, _, err := upload(t, c.cfg, dir, dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want an error with %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+func TestEndedUploadStops(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	write(t, dir, "a.sym", symFile("F", 10))
+	r, err := send.NewRemote(send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := send.Upload(ctx, r, []string{dir}, "", func(path string, err error) { t.Error(path, err) }); err != context.Canceled {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestDevicesAreRefused(t *testing.T) {
+	got, _, err := upload(t, send.Config{URL: "http://127.0.0.1:1"}, "", os.DevNull)
+	if want := "null failed: must be a file or a folder, not a pipe or a device"; err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestDamagedMemberCostsOnlyItself(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range map[string]string{"whole.sym": symFile("A", 10), "damaged.sym": symFile("B", 300)} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.Bytes()[bytes.Index(b.Bytes(), []byte("PUBLIC"))] ^= 0xff // only the damaged member has symbols
+	write(t, dir, "a.zip", b.String())
+	cfg := send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}
+	got, _, err := upload(t, cfg, dir, dir)
+	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "a.zip/whole.sym uploaded") || !strings.HasPrefix(got[1], "damaged.sym failed: ") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// Rules of retention count from uploads, so a file that is uploaded again is renewed.
+func TestKnownFilesOfAFolderAreRenewed(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	write(t, dir, "a.sym", symFile("A", 10))
+	s := store.New(store.Config{}, store.Deps{Bucket: mem.New(), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)})
+	for _, c := range []struct {
+		when, version string
+		state         send.State
+		uploads       int
+	}{{"at first", "1", send.Uploaded, 1}, {"with the same labels", "1", send.Known, 1}, {"with other labels", "2", send.Known, 2}} {
+		l := send.NewLocal(s, send.Config{Project: "tea", Labels: map[string]string{"version": c.version}})
+		defer l.Close()
+		var state send.State
+		l.Done = func(o send.Outcome) { state = o.State }
+		if _, err := send.Upload(t.Context(), l, []string{dir}, "", func(path string, err error) { t.Error(path, err) }); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.List(t.Context(), []string{"tea"}, "", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state != c.state || len(list) != c.uploads || list[0].Labels["version"] != c.version {
+			t.Errorf("%s: the file is %s, and there are %d uploads, want %s and %d", c.when, state, len(list), c.state, c.uploads)
+		}
+	}
+}

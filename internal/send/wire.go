@@ -1,0 +1,201 @@
+package send
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"symbolon/internal/ident"
+	"symbolon/internal/transfer"
+)
+
+const (
+	org       = "symbolon" // in paths; the server takes any
+	maxAnswer = 32 << 20
+	maxTries  = 6
+	idleTime  = 2 * time.Minute // without an answer
+)
+
+// limits are those of uploads.
+type limits struct {
+	URL              string `json:"url"`
+	ChunkSize        int64  `json:"chunkSize"`
+	ChunksPerRequest int    `json:"chunksPerRequest"`
+	MaxRequestSize   int64  `json:"maxRequestSize"`
+	Concurrency      int    `json:"concurrency"`
+
+	target *url.URL // of chunks
+}
+
+var errForeign = errors.New("unexpected answer: is --url the address of a server for uploads?")
+
+// getLimits asks for the limits.
+func (r *Remote) getLimits(ctx context.Context) (*limits, error) {
+	l := &limits{}
+	err := r.do(ctx, call{method: http.MethodGet, url: r.base.JoinPath("api/0/organizations", org, "chunk-upload/")}, l)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.ChunkSize < 1 || l.ChunksPerRequest < 1 || l.MaxRequestSize < 1 || l.Concurrency < 1:
+		return nil, errForeign
+	}
+	l.target, err = r.base.JoinPath("api/0/").Parse(strings.TrimPrefix(l.URL, "/"))
+	if err != nil || l.target.Host != r.base.Host { // the token is not sent elsewhere
+		return nil, fmt.Errorf("the server names %.200q for uploads, which is another server", l.URL)
+	}
+	return l, nil
+}
+
+// The states of files on the wire whose end is known. The others are open.
+const (
+	stateOK    = "ok"
+	stateError = "error"
+)
+
+// state is the state of a file.
+type state struct {
+	State   string       `json:"state"`
+	Missing []ident.SHA1 `json:"missingChunks"`
+	Detail  string       `json:"detail"`
+}
+
+// assemble tells the server of which chunks files consist, and returns their states.
+func (r *Remote) assemble(ctx context.Context, items []*item) (states map[ident.SHA1]state, err error) {
+	type entry struct {
+		Name    string        `json:"name"`
+		DebugID ident.DebugID `json:"debug_id,omitzero"`
+		Chunks  []ident.SHA1  `json:"chunks"`
+	}
+	all := map[ident.SHA1]entry{}
+	for _, it := range items {
+		all[it.sum] = entry{it.File.Name(), it.File.Modules[0].DebugID, it.chunks}
+	}
+	body, err := json.Marshal(all)
+	if err != nil {
+		return nil, err
+	}
+	labels := url.Values{}
+	for k, v := range r.cfg.Labels {
+		labels.Add("label", k+"="+v)
+	}
+	u := r.base.JoinPath("api/0/projects", org, r.cfg.Project, "files/difs/assemble/")
+	u.RawQuery = labels.Encode()
+	return states, r.do(ctx, call{http.MethodPost, u, "application/json", body}, &states)
+}
+
+// sendGroup sends chunks in one request.
+func (r *Remote) sendGroup(ctx context.Context, group []piece) error {
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	for i := range group {
+		p := &group[i]
+		part, err := form.CreateFormFile("file_gzip", p.sum.String())
+		if err != nil {
+			return err
+		}
+		z.Reset(part)
+		if _, err := io.Copy(z, io.NewSectionReader(p.file, p.off, p.size)); err != nil {
+			return fmt.Errorf("%s: %w", p.file.Path, err)
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+	}
+	if err := form.Close(); err != nil {
+		return err
+	}
+	return r.do(ctx, call{http.MethodPost, r.limits.target, form.FormDataContentType(), b.Bytes()}, nil)
+}
+
+// call is a request.
+type call struct {
+	method      string
+	url         *url.URL
+	contentType string
+	body        []byte
+}
+
+// do makes a request, again after failures that may pass, and decodes the answer.
+func (r *Remote) do(ctx context.Context, x call, answer any) error {
+	backoff := transfer.Backoff{First: r.cfg.RetryWait, Max: 10 * time.Second, MaxAfter: time.Minute}
+	for try := 1; ; try++ {
+		canPass, after, err := r.try(ctx, x, answer)
+		if err != nil && canPass && try < maxTries && backoff.Wait(ctx, try, after) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return err
+	}
+}
+
+// try makes a request once. If it fails, try reports whether the failure may pass, and
+// how long the server asks to wait.
+func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, x.method, x.url.String(), bytes.NewReader(x.body))
+	if err != nil {
+		return false, 0, err
+	}
+	req.Header.Set("User-Agent", "symbolon")
+	if r.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.cfg.Token)
+	}
+	if x.contentType != "" {
+		req.Header.Set("Content-Type", x.contentType)
+	}
+	resp, err := r.http.Do(req)
+	if err != nil {
+		if u := (*url.Error)(nil); errors.As(err, &u) {
+			err = u.Err
+		}
+		return true, 0, fmt.Errorf("connect to %s: %w", r.base.Host, err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return true, 0, fmt.Errorf("read the answer of %s: %w", r.base.Host, err)
+	case resp.StatusCode/100 != 2:
+		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
+		return canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), r.refusal(resp, text)
+	case answer != nil && json.Unmarshal(text, answer) != nil:
+		return false, 0, errForeign
+	}
+	return false, 0, nil
+}
+
+// refusal returns the error in an answer.
+func (r *Remote) refusal(resp *http.Response, text []byte) error {
+	var a struct{ Detail, Error string }
+	_ = json.Unmarshal(text, &a) // it may be a page
+	why := strings.Join(strings.Fields(a.Detail+" "+a.Error), " ")
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized && r.cfg.Token == "":
+		return fmt.Errorf("the server requires a token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
+	case resp.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("the server rejects the token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
+	case resp.StatusCode/100 == 3:
+		return fmt.Errorf("the server answers %s, and names %.200q: if that is right, name it with -u", resp.Status, resp.Header.Get("Location"))
+	case why == "":
+		return fmt.Errorf("the server answers %s", resp.Status)
+	case len(why) > 500:
+		why = strings.ToValidUTF8(why[:500], "") + "…"
+	}
+	return fmt.Errorf("the server answers %s: %s", resp.Status, why)
+}
