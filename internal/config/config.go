@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/debuginfod"
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/api/tecken"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
@@ -21,6 +23,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
+	"symbolon/internal/store"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/table"
 )
@@ -29,7 +32,7 @@ import (
 // server that asks no source.
 type Config struct {
 	Data        string             `yaml:"data" help:"Data directory, which contains the cache. Default: symbolon in the user's cache directory."`
-	State       string             `yaml:"state" help:"Place of uploads and their keys, which are never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
+	State       string             `yaml:"state" help:"Place of uploads and tokens, which are never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
 	Memory      bin.Size           `yaml:"memory" least:"64MiB" help:"Memory for open tables (half of it), for building tables (a quarter) and for requests (a quarter). Default: a quarter of the memory of the machine or container, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"The log on stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port, and limits for all requests."`
@@ -37,6 +40,9 @@ type Config struct {
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
 	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
 	Elastic     elastic.Config     `yaml:"elastic" help:"The interfaces of Elastic's profilers."`
+	Debuginfod  debuginfod.Config  `yaml:"debuginfod" help:"The interface of debuginfod for debuggers."`
+	Uploads     store.Config       `yaml:"uploads" help:"Uploaded debug files."`
+	Tecken      tecken.Config      `yaml:"tecken" help:"The interface of Mozilla's symbol server for uploads."`
 	Sources     []source.Config    `yaml:"sources" help:"Sources of symbols, in the order in which they are asked. The objects are those of Symbolicator."`
 	Network     web.Config         `yaml:"network" help:"Connections to symbol servers."`
 	Cache       Cache              `yaml:"cache" help:"Caches of files and of answers of sources."`

@@ -10,12 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
+
+	"symbolon/internal/token"
 )
 
 // ListenControl serves n on the control socket of its data directory until stop. n
 // holds the lock of the directory, so an existing socket is from a process that
-// ended.
-func ListenControl(data string, n *Node) (stop func(), err error) {
+// ended. front is that of n.
+func ListenControl(data string, n *Node, front http.Handler) (stop func(), err error) {
 	path := controlSocket(data)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -24,7 +27,7 @@ func ListenControl(data string, n *Node) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	srv := &http.Server{Handler: controlHandler(n)}
+	srv := &http.Server{Handler: controlHandler(n, front)}
 	go srv.Serve(l) //nolint:errcheck // ends with Close
 	return func() {
 		srv.Close()
@@ -58,15 +61,43 @@ func listenPrivate(data string) (net.Listener, error) {
 	return l, nil
 }
 
-func controlHandler(n *Node) http.Handler {
+func controlHandler(n *Node, front http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /explain", answerWith(n.Explain))
 	mux.HandleFunc("POST /prefetch", answerWith(n.Prefetch))
 	mux.HandleFunc("POST /frames", answerWith(n.Frames))
 	mux.HandleFunc("POST /cache", printWith(n.Cache))
-	mux.HandleFunc("POST /key", printWith(n.Key))
+	mux.HandleFunc("POST /missing", answerWith(n.Missing))
+	mux.HandleFunc("POST /token", printWith(n.Token))
+	mux.HandleFunc("POST /project", printWith(n.Project))
+	mux.HandleFunc("POST /maintain", printWith(n.Maintain))
+	mux.HandleFunc(uploadPaths, func(w http.ResponseWriter, r *http.Request) {
+		front.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), controlKey{}, true)))
+	})
 	return mux
 }
+
+// uploadPaths are those of uploads in the protocol of Sentry's clients.
+const uploadPaths = "/api/0/"
+
+// controlKey marks the context of a request over the control socket.
+type controlKey struct{}
+
+// orOperator returns a function that grants everything to the commands of this machine,
+// and to other clients as grant does.
+func orOperator(grant func(*http.Request) (*token.Grant, error)) func(*http.Request) (*token.Grant, error) {
+	return func(r *http.Request) (*token.Grant, error) {
+		if r.Context().Value(controlKey{}) == nil {
+			return grant(r)
+		}
+		g := operator()
+		g.Name = "command line"
+		return g, nil
+	}
+}
+
+// failedTrailer has the error of a command that wrote text before.
+const failedTrailer = "Symbolon-Error"
 
 // printWith serves a command that writes text.
 func printWith[Q any](run func(context.Context, Q, io.Writer) error) http.HandlerFunc {
@@ -76,11 +107,31 @@ func printWith[Q any](run func(context.Context, Q, io.Writer) error) http.Handle
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if err := run(r.Context(), q, w); err != nil {
+		out := &written{ResponseWriter: w}
+		err := run(r.Context(), q, out)
+		switch {
+		case err != nil && out.any:
+			w.Header().Set(http.TrailerPrefix+failedTrailer, strings.Join(strings.Fields(err.Error()), " "))
+		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	}
 }
+
+// written is a response with a mark that its body was begun.
+type written struct {
+	http.ResponseWriter
+	any bool
+}
+
+// Write writes a part of the body.
+func (w *written) Write(p []byte) (int, error) {
+	w.any = true
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush sends what was written.
+func (w *written) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // answerWith serves a function that returns a value.
 func answerWith[Q, T any](call func(context.Context, Q) (T, error)) http.HandlerFunc {

@@ -33,7 +33,7 @@ func TestTheControlSocketIsNeverOpenToOthers(t *testing.T) {
 		}
 	}()
 	for range 100 {
-		end, err := node.ListenControl(data, (*node.Node)(nil))
+		end, err := node.ListenControl(data, (*node.Node)(nil), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

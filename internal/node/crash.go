@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/crash"
 )
@@ -11,11 +13,11 @@ func (n *Node) Crashes() *crash.Processor {
 }
 
 // crashesFor returns a processor of crashes over the sources of a request.
-func (n *Node) crashesFor(a sentry.Search) (*crash.Processor, error) {
-	l, err := n.locatorFor(a)
+func (n *Node) crashesFor(ctx context.Context, a sentry.Search) (*crash.Processor, error) {
+	l, err := n.locatorFor(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	tables := n.tables.With(l)
-	return crash.New(crash.Deps{Engine: n.engine.With(tables).Patient(), Tables: tables}), nil
+	return crash.New(crash.Deps{Engine: n.noting(n.engine.With(tables).Patient(), clientOf(ctx, "crash", a.Scope)), Tables: tables}), nil
 }

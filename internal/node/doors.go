@@ -2,21 +2,25 @@ package node
 
 import (
 	"context"
-	"io"
-	"slices"
+	"path/filepath"
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/debuginfod"
+	"symbolon/internal/api/difs"
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/api/jobs"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
 	"symbolon/internal/api/sentry"
+	"symbolon/internal/api/symstore"
+	"symbolon/internal/api/tecken"
 	"symbolon/internal/config"
-	"symbolon/internal/ident"
 	"symbolon/internal/locate"
+	"symbolon/internal/missing"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
 )
 
 // Front returns the HTTP interfaces of the node, and starts the maintenance of
@@ -26,36 +30,54 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	if err != nil {
 		return nil, err
 	}
-	access := api.NewAccess(cfg.Access, cfg.HTTP.TrustedProxies)
-	n.anonymous = n.locator
-	if !access.Open() {
-		n.anonymous = n.locator.With("", n.sources.public)
-	}
+	access := api.NewAccess(cfg.Access, n.uploads.keys, cfg.HTTP.TrustedProxies)
 	symbols := mozilla.New(cfg.Mozilla, mozilla.Deps{
-		Run:     n.engine.With(n.tables.With(n.anonymous)).Run,
-		Symbols: n.symbolFile,
-		Now:     time.Now,
-		Log:     n.log,
+		Grant:    access.Grant,
+		Run:      n.runFor,
+		Open:     n.opener("tecken"),
+		OpenTry:  n.openTry,
+		Identify: n.identify,
+		Now:      time.Now,
+		Log:      n.log,
 	})
-	operators := operate.New(operate.Deps{Access: access, Explain: n.explainText, Forget: n.Forget, Log: n.log})
+	operators := operate.New(operate.Deps{
+		Grant: access.Grant, Explain: n.explainText, Forget: n.Forget, Protect: n.uploads.files.Protect, Missing: n.missingFor, Now: time.Now, Log: n.log,
+	})
 	var answers jobs.Store // nil without other nodes
 	if n.tiers.redis != nil {
 		answers = n.tiers.redis.Answers()
 	}
 	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{
-		Store: answers, Access: access, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
+		Store: answers, Grant: access.Grant, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
 		Timeout: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
 		Spool: n.spool, Crashes: n.crashesFor, MaxDump: cfg.Crash.Defaults().MaxDump,
 	})
 	profilers := elastic.New(cfg.Elastic, elastic.Deps{
-		Store: n.uploads.store, Keys: n.uploads.keys, Run: n.engine.Run, Forget: n.Forget, Log: n.log,
+		Store: n.uploads.store, Grant: access.Grant, IsOpen: n.uploads.keys.IsOpen, Run: n.lookUp, Announce: n.uploads.files.Announce, Log: n.log,
+	})
+	n.counting = inBackground(n.missing.Run)
+	n.difs = difs.New(cfg.Uploads, difs.Deps{
+		Store: n.uploads.files, Grant: orOperator(access.Grant), Spool: n.spool, Now: time.Now, Log: n.log,
+	})
+	missingToAll := func(ctx context.Context, since time.Time) ([]*missing.Row, error) {
+		return n.missingFor(ctx, &token.Grant{}, since)
+	}
+	uploaders := tecken.New(cfg.Tecken, cfg.Uploads, tecken.Deps{
+		Transport: n.client.Transport(false),
+		Store:     n.uploads.files, Tokens: n.uploads.keys, Grant: access.Grant, BaseURL: access.BaseURL, Missing: missingToAll,
+		Spool: n.spool, Space: n.newSpace(filepath.Join(cfg.Data, "tmp")), Now: time.Now, Log: n.log,
 	})
 	n.uploads.maintain(cfg.Elastic.Uploads.Defaults().Expiry)
+	debuggers := debuginfod.New(cfg.Debuginfod, debuginfod.Deps{
+		Grant: access.Grant, Open: n.opener("debuginfod"), Source: n.sourceFor, Search: n.search, Log: n.log,
+	})
+	servers := symstore.New(symstore.Deps{Grant: access.Grant, Open: n.opener("symstore"), HasFiles: n.hasFiles, Log: n.log})
 	opt := api.Options{
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
-	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes()), nil
+	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
+		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes()), nil
 }
 
 // checkWritable returns an error if the data directory takes no new files.
@@ -64,22 +86,31 @@ func (n *Node) checkWritable(context.Context) error { return n.store.Writable() 
 // globalScope is Sentry's name of the scope of requests without one.
 const globalScope = "global"
 
+// runFor answers a request of a client to the interfaces of Mozilla.
+func (n *Node) runFor(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
+	return n.noting(n.engineOver(n.answering(ctx, g, "")), clientOf(ctx, "mozilla", "")).Run(ctx, req)
+}
+
+// lookUp answers a request of a client that may read the symbfiles, from all sources.
+func (n *Node) lookUp(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
+	all := *g
+	all.Sources = []string{token.Any}
+	return n.engineOver(n.readable(ctx, &all)).Run(ctx, req)
+}
+
 // engineFor returns an engine over the sources of a request.
-func (n *Node) engineFor(a sentry.Search) (*symbolicate.Engine, error) {
-	l, err := n.locatorFor(a)
+func (n *Node) engineFor(ctx context.Context, a sentry.Search) (*symbolicate.Engine, error) {
+	l, err := n.locatorFor(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	return n.engine.With(n.tables.With(l)).Patient(), nil
+	return n.noting(n.engineOver(l).Patient(), clientOf(ctx, "sentry", a.Scope)), nil
 }
 
-// locatorFor returns a locator over the sources that a request names, or over the
-// configured ones that it may use.
-func (n *Node) locatorFor(a sentry.Search) (*locate.Locator, error) {
-	scope := a.Scope
-	if scope == globalScope {
-		scope = ""
-	}
+// locatorFor returns a locator over the sources that a request names, or over those
+// that its client may use.
+func (n *Node) locatorFor(ctx context.Context, a sentry.Search) (*locate.Locator, error) {
+	scope := scopeOf(a)
 	if a.Named != nil {
 		sources := make([]source.Source, 0, len(a.Named))
 		for _, c := range a.Named {
@@ -91,53 +122,18 @@ func (n *Node) locatorFor(a sentry.Search) (*locate.Locator, error) {
 		}
 		return n.locator.WithRequestSources(scope, sources), nil
 	}
-	sources := n.allSources()
-	if a.Only != nil {
-		sources = slices.DeleteFunc(slices.Clone(sources), func(s source.Source) bool { return !slices.Contains(a.Only, s.ID()) })
+	return n.answering(ctx, a.Grant, scope), nil
+}
+
+// scopeOf returns the scope of the caches for a request.
+func scopeOf(a sentry.Search) string {
+	if a.Scope == globalScope {
+		return ""
 	}
-	return n.locator.With(scope, sources), nil
+	return a.Scope
 }
 
-// proxied returns a file of a module from the sources of a request.
-func (n *Node) proxied(ctx context.Context, a sentry.Search, m ident.Module, kind string) (sentry.File, error) {
-	l, err := n.locatorFor(a)
-	if err != nil {
-		return nil, err
-	}
-	return openFile(ctx, l, m, kind)
-}
-
-// symbolFile returns the .sym file of a module.
-func (n *Node) symbolFile(ctx context.Context, m ident.Module) (mozilla.File, error) {
-	return openFile(ctx, n.anonymous, m, source.Breakpad)
-}
-
-// openFile returns the first file of a kind that a source has.
-func openFile(ctx context.Context, l *locate.Locator, m ident.Module, kind string) (*foundFile, error) {
-	found, _, err := l.Any(ctx, m, kind)
-	if err != nil {
-		return nil, err
-	}
-	_, src, err := found.File(ctx)
-	if err != nil {
-		found.Close()
-		return nil, err
-	}
-	found.Keep()
-	return &foundFile{io.NewSectionReader(src, 0, src.Size()), found}, nil
-}
-
-// foundFile is an open file. Close releases it.
-type foundFile struct {
-	*io.SectionReader
-	found *locate.Found
-}
-
-// Tag returns the entity tag of the file.
-func (o *foundFile) Tag() string { return o.found.Tag() }
-
-// Close releases the file.
-func (o *foundFile) Close() error {
-	o.found.Close()
-	return nil
+// proxied returns the first requested file that a client may read.
+func (n *Node) proxied(ctx context.Context, a sentry.Search, asked []source.FileRequest) (api.File, error) {
+	return n.openIn(ctx, a.Grant, scopeOf(a), asked)
 }

@@ -8,6 +8,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
+	"symbolon/internal/store"
 )
 
 // For tests.
@@ -35,3 +36,6 @@ func OpenConfigured(cfg *config.Config, client *web.Client) ([]source.Source, er
 func OpenSource(c source.Config, client *web.Client, share *web.Share) (source.Source, error) {
 	return openSource(c, web.Config{}, client, share)
 }
+
+// Files returns the store of uploaded debug files.
+func (n *Node) Files() *store.Store { return n.uploads.files }

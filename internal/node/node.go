@@ -7,12 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"symbolon/internal/api/difs"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/locate"
+	"symbolon/internal/missing"
 	"symbolon/internal/scratch"
 	"symbolon/internal/source"
 	"symbolon/internal/source/web"
@@ -32,9 +34,12 @@ type Node struct {
 	uploads   uploads
 	locator   *locate.Locator
 	tables    *table.Tables
+	syms      *symMaker
 	engine    *symbolicate.Engine
-	anonymous *locate.Locator // for requests without a token; nil before Front
-	sentry    *sentry.Door    // nil before Front
+	missing   *missing.Log
+	counting  func()       // ends the counting of missing modules; nil before Front
+	sentry    *sentry.Door // nil before Front
+	difs      *difs.Door   // nil before Front
 }
 
 // New builds a node. builtin may be nil. cfg is not changed.
@@ -63,10 +68,10 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	if n.sources, err = openConfigured(cfg, builtin, n.client, log); err != nil {
 		return n, err
 	}
-	if n.uploads, err = openUploads(cfg, n.store, n.client, log); err != nil {
+	if n.uploads, err = openUploads(cfg, n.spool, n.client, log); err != nil {
 		return n, err
 	}
-	n.uploads.guard(&n.sources)
+	n.missing = missing.New(n.uploads.state, time.Now, log)
 	n.locator = locate.New(cfg.Locate, locate.Deps{
 		Sources: n.allSources(),
 		Tier:    n.tiers.all,
@@ -80,7 +85,8 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	n.tables = table.New(cfg.Table, table.Deps{
 		Locator: n.locator, Tier: n.tiers.all, Scratch: spools{n.store}, Memory: n.memory.builds, Lease: n.tiers.lease, Now: time.Now, Log: log,
 	})
-	n.uploads.keys.OnClose = n.tables.Clear // open tables would still answer
+	n.uploads.files.OnChange(n.invalidate)
+	n.syms = newSymMaker(n.tiers.all, spools{n.store}, n.memory.builds)
 	n.engine = symbolicate.New(cfg.Symbolicate, n.tables, time.Now)
 	return n, nil
 }
@@ -98,11 +104,20 @@ func (n *Node) Close() {
 	if n.sentry != nil {
 		n.sentry.Close()
 	}
+	if n.difs != nil {
+		n.difs.Close()
+	}
 	if n.tables != nil {
 		n.tables.Close()
 	}
+	if n.syms != nil {
+		n.syms.flight.Close()
+	}
 	if n.locator != nil {
 		n.locator.Close()
+	}
+	if n.counting != nil {
+		n.counting()
 	}
 	n.uploads.close()
 	n.tiers.close()

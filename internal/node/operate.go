@@ -9,6 +9,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	project "symbolon/internal/source/sentry"
+	"symbolon/internal/token"
 )
 
 // Prefetched is the outcome of Prefetch.
@@ -20,16 +21,36 @@ type Prefetched struct {
 
 // Explain looks a module up and returns the trail.
 func (n *Node) Explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
-	return explain.Lookup(ctx, n.locator, q, len(n.sources.all))
+	return n.explain(ctx, operator(), q)
 }
 
-// explainText looks up a module that is given as NAME/ID.
-func (n *Node) explainText(ctx context.Context, module string, p locate.Purpose) (any, error) {
+func (n *Node) explain(ctx context.Context, g *token.Grant, q explain.Question) (*explain.Trail, error) {
+	t, err := explain.Lookup(ctx, n.answering(ctx, g, ""), q, len(n.sources.all))
+	if err != nil || t.Found {
+		return t, err
+	}
+	deleted, err := n.uploads.files.Deleted(ctx, regular(g.Answering)(n.projects(ctx)), q.Module)
+	if err != nil && ctx.Err() == nil {
+		n.log.Warn("cannot look for deleted uploads of a module", "error", err)
+	}
+	var list []explain.Deletion
+	for _, d := range deleted {
+		list = append(list, explain.Deletion(d))
+	}
+	t.AddDeleted(list)
+	return t, nil
+}
+
+// explainText looks up a module that is given as NAME/ID, for a client that may
+// operate the server: in all configured sources, and the projects that it may see.
+func (n *Node) explainText(ctx context.Context, g *token.Grant, module string, p locate.Purpose) (any, error) {
 	m, err := explain.ParseModule(module)
 	if err != nil {
 		return nil, err
 	}
-	return n.Explain(ctx, explain.Question{Module: m, Purpose: p})
+	all := *g
+	all.Sources = []string{token.Any}
+	return n.explain(ctx, &all, explain.Question{Module: m, Purpose: p})
 }
 
 // Forget invalidates all cached outcomes for m, also in the lists of projects: the
@@ -43,6 +64,15 @@ func (n *Node) Forget(ctx context.Context, m ident.Module) error {
 		})
 	}
 	return n.locator.Invalidate(ctx, m)
+}
+
+// invalidate makes the next lookups of uploaded or deleted modules ask the store again.
+func (n *Node) invalidate(changed []ident.Module) {
+	for _, m := range changed {
+		if err := n.locator.Withdraw(context.Background(), m); err != nil {
+			n.log.Warn("cannot invalidate a module that was uploaded or deleted", "module", m.DebugFile, "error", err)
+		}
+	}
 }
 
 // Prefetch builds the table of m, unless it is in the cache.

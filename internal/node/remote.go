@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/answer"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
+	"symbolon/internal/missing"
 )
 
 // controlSocket returns the path of the socket that ListenControl serves. Only the
@@ -40,6 +41,14 @@ func Dial(ctx context.Context, data string) *Remote {
 // Close closes the connections.
 func (r *Remote) Close() { r.client.CloseIdleConnections() }
 
+// Uploads returns the address of the uploads of the node, and the transport to it.
+func (r *Remote) Uploads() (address string, transport http.RoundTripper) {
+	return "http://" + controlHost, r.client.Transport
+}
+
+// controlHost is the host of requests, which all go to the socket.
+const controlHost = "control"
+
 // Explain calls Node.Explain.
 func (r *Remote) Explain(ctx context.Context, q explain.Question) (*explain.Trail, error) {
 	return call[*explain.Trail](ctx, r, "explain", q)
@@ -55,14 +64,29 @@ func (r *Remote) Frames(ctx context.Context, q FileQuery) ([]answer.Answer, erro
 	return call[[]answer.Answer](ctx, r, "frames", q)
 }
 
+// Missing calls Node.Missing.
+func (r *Remote) Missing(ctx context.Context, q MissingQuery) ([]*missing.Row, error) {
+	return call[[]*missing.Row](ctx, r, "missing", q)
+}
+
 // Cache calls Node.Cache.
 func (r *Remote) Cache(ctx context.Context, q CacheQuery, w io.Writer) error {
 	return r.post(ctx, "cache", q, copyTo(w))
 }
 
-// Key calls Node.Key.
-func (r *Remote) Key(ctx context.Context, q KeyQuery, w io.Writer) error {
-	return r.post(ctx, "key", q, copyTo(w))
+// Token calls Node.Token.
+func (r *Remote) Token(ctx context.Context, q TokenQuery, w io.Writer) error {
+	return r.post(ctx, "token", q, copyTo(w))
+}
+
+// Project calls Node.Project.
+func (r *Remote) Project(ctx context.Context, q ProjectQuery, w io.Writer) error {
+	return r.post(ctx, "project", q, copyTo(w))
+}
+
+// Maintain calls Node.Maintain.
+func (r *Remote) Maintain(ctx context.Context, q MaintainQuery, w io.Writer) error {
+	return r.post(ctx, "maintain", q, copyTo(w))
 }
 
 // call calls a method that returns a value.
@@ -84,7 +108,7 @@ func (r *Remote) post(ctx context.Context, method string, arg any, read func(io.
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://control/"+method, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+controlHost+"/"+method, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
@@ -100,5 +124,9 @@ func (r *Remote) post(ctx context.Context, method string, arg any, read func(io.
 		reason, _ := io.ReadAll(io.LimitReader(resp.Body, 4096))
 		return fmt.Errorf("the running server: %s", bytes.TrimSpace(reason))
 	}
-	return read(resp.Body)
+	err = read(resp.Body)
+	if reason := resp.Trailer.Get(failedTrailer); reason != "" {
+		return fmt.Errorf("the running server: %s", reason)
+	}
+	return err
 }

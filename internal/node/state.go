@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"symbolon/internal/config"
@@ -108,13 +109,18 @@ func Inside(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// storeFolders are folders of a store that have files if it has uploads or tokens. The
+// first file in one of them ends the search: id may have millions.
+var storeFolders = []string{"id", "keys", "known", "upload"}
+
 // HasUploads reports whether a folder is a store with uploads, with keys for
 // uploads, or with files that such a store publishes. Other files do not count.
 func HasUploads(folder string) bool {
 	found := false
 	_ = fs.WalkDir(os.DirFS(folder), ".", func(at string, d fs.DirEntry, err error) error {
 		top, _, _ := strings.Cut(at, "/")
-		kept, hidden := (top == "keys" || top == "known") && (top != at || d.IsDir()), strings.HasPrefix(path.Base(at), ".")
+		kept := slices.Contains(storeFolders, top) && (top != at || d.IsDir())
+		hidden := strings.HasPrefix(path.Base(at), ".")
 		switch {
 		case err != nil || at == ".":
 			return err // a folder that cannot be read has no uploads

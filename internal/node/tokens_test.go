@@ -2,7 +2,9 @@ package node_test
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"symbolon/internal/node"
+	"symbolon/internal/token"
 )
 
 // With tokens, each interface shows a client what is its own, and those without
@@ -87,6 +90,56 @@ access: {clients: [{name: a, token: token-of-the-first, scopes: [a], sources: [p
 	} {
 		if got := ask(c.token, c.method, c.path, c.body); got != c.want {
 			t.Errorf("%q %s %s: %s, want %s", c.token, c.method, c.path, got, c.want)
+		}
+	}
+}
+
+// A debugger for Windows is asked for a token only if no file at all is open to it. One
+// of debuginfod is not: it would take the answer for a missing file as well.
+func TestClosedServersAskDebuggersForAToken(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), "")
+	pdb, m := corpusFile(t, "win-x86_64.pdb")
+	s.upload(t, "tea", map[string][]byte{"app.pdb": pdb})
+	text := addToken(t, s.Node, token.Grant{Rights: []token.Right{token.Read}, Projects: []string{"tea"}})
+	id := m.DebugID.Breakpad()
+	debugger, debuginfod := "/app.pdb/"+id+"/app.pdb", "/buildid/"+strings.ToLower(id[:32])+"00000001/debuginfo"
+	ask := func(path, password string) (int, string) {
+		r, err := http.NewRequest(http.MethodGet, s.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Forwarded-For", "192.0.2.1") // not of this machine
+		if password != "" {
+			r.SetBasicAuth("", password)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode, resp.Header.Get("WWW-Authenticate")
+	}
+	for _, c := range []struct {
+		isOpen         bool // the project default
+		path, password string
+		status         int
+	}{
+		{true, debugger, "", 404},
+		{true, debugger, text, 200},
+		{false, debugger, "", 401},
+		{false, debugger, text, 200},
+		{false, "/app.pdb/" + id + "2/app.pdb", text, 404},
+		{false, "/index2.txt", "", 404},
+		{false, debuginfod, "", 404},
+		{false, debuginfod, text, 200},
+	} {
+		if err := s.Project(t.Context(), node.ProjectQuery{Name: "default", Public: c.isOpen}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		status, challenge := ask(c.path, c.password)
+		if status != c.status || (status == 401) != strings.HasPrefix(challenge, "Basic ") {
+			t.Errorf("%+v: got %d %s", c, status, challenge)
 		}
 	}
 }

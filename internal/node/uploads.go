@@ -4,26 +4,32 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/cache"
-	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
 	"symbolon/internal/ident"
 	"symbolon/internal/ingest"
 	"symbolon/internal/ingest/symbfile"
-	"symbolon/internal/keys"
+	"symbolon/internal/scratch"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
+	"symbolon/internal/store"
+	"symbolon/internal/store/retain"
+	"symbolon/internal/token"
 )
 
 // uploads is the store of uploads, which several nodes may share.
 type uploads struct {
+	state  bucket.Bucket // with everything below
 	store  *symbfile.Store
-	keys   *keys.Ring
+	files  *store.Store // of debug files
+	keeper *retain.Keeper
+	keys   *token.Ring
 	source source.Source // nil if the store is a configured source
 	id     string        // of that configured source
 	folder *dir.Bucket   // nil if the store is not a folder
@@ -35,7 +41,7 @@ type uploads struct {
 const uploadsID = "uploads"
 
 // openUploads opens the store that the configuration names.
-func openUploads(cfg *config.Config, store *disk.Store, client *web.Client, log *slog.Logger) (u uploads, err error) {
+func openUploads(cfg *config.Config, spool func() (cache.Spool, error), client *web.Client, log *slog.Logger) (u uploads, err error) {
 	place := source.Config{ID: uploadsID, Type: source.Filesystem, Path: cfg.State, Layout: source.Layout{Type: source.Elastic}}
 	isConfigured := cfg.StateSource() >= 0
 	if isConfigured {
@@ -50,57 +56,56 @@ func openUploads(cfg *config.Config, store *disk.Store, client *web.Client, log 
 	if u.folder, _ = b.(*dir.Bucket); u.folder != nil {
 		state = b // a folder never ignores a condition
 	}
-	u.log = log
-	u.keys = keys.NewRing(cfg.Elastic.Keys(), state, time.Now, log)
+	u.state, u.log = state, log
+	u.keys = token.NewRing(append(cfg.Elastic.Tokens(), cfg.Access.Tokens()...), state, time.Now, log)
 	if !isConfigured {
 		t, err := tree.New(place, b, client.Decoder(uploadNetwork(cfg), false), time.Now)
 		if err != nil {
 			return u, err
 		}
-		u.source = unlisted{keyed{t, u.keys}}
+		u.source = unlisted{t}
 	}
-	spool := func() (cache.Spool, error) { return store.Temp() }
+	u.files = store.New(cfg.Uploads, store.Deps{Bucket: state, Spool: spool, IsOpen: u.isOpen, Now: time.Now, Log: log})
+	u.keeper = retain.New(cfg.Uploads, retain.Deps{Store: u.files, Bucket: state, Now: time.Now, Log: log})
 	u.store = symbfile.New(cfg.Elastic.Uploads, ingest.Deps{Bucket: state, Spool: spool, Now: time.Now, Log: log})
 	return u, nil
 }
 
-// guard makes the keys of uploads guard the configured source that is their store.
-func (u *uploads) guard(sources *configured) {
-	for _, list := range [][]source.Source{sources.all, sources.public} {
-		for i, s := range list {
-			if u.source == nil && s.ID() == u.id {
-				list[i] = keyed{s, u.keys}
-			}
-		}
-	}
+// isOpen reports whether reading the project default needs no token.
+func (u *uploads) isOpen(ctx context.Context) bool {
+	isOpen, err := u.keys.IsOpen(ctx)
+	return isOpen && err == nil
 }
 
-// keysInterval is the time between two reads of the keys on an idle node. Another
-// node may have closed reading; then tables that are open here must be closed.
-const keysInterval = 10 * time.Second
-
-// maintain rereads the keys until close, and in a folder removes the parts of
-// incomplete uploads after expiry. Buckets have lifecycle rules for that.
+// maintain watches the changes of other nodes and collects uploads until close. In a
+// folder it removes the parts of incomplete uploads after expiry; buckets have lifecycle
+// rules for that.
 func (u *uploads) maintain(expiry time.Duration) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		keys, parts := time.NewTicker(keysInterval), time.NewTicker(time.Hour)
-		defer keys.Stop()
+	u.stop = inBackground(func(ctx context.Context) {
+		defer inBackground(u.files.Watch)()
+		defer inBackground(u.keeper.Run)()
+		parts := time.NewTicker(time.Hour)
 		defer parts.Stop()
 		for u.sweep(ctx, expiry); ; {
 			select {
 			case <-ctx.Done():
 				return
-			case <-keys.C:
-				u.keys.IsOpen(ctx)
 			case <-parts.C:
 				u.sweep(ctx, expiry)
 			}
 		}
+	})
+}
+
+// inBackground calls run in a goroutine. stop ends its context and waits for it.
+func inBackground(run func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx)
 	}()
-	u.stop = func() {
+	return func() {
 		cancel()
 		<-done
 	}
@@ -122,21 +127,6 @@ func (u *uploads) close() {
 	}
 }
 
-// keyed is a source of uploads. If reading needs a key, it has candidates only for
-// file ids: the interface of profilers, which uses those, checks keys itself.
-type keyed struct {
-	source.Source
-	keys *keys.Ring
-}
-
-// Candidates returns the candidates for a module.
-func (s keyed) Candidates(ctx context.Context, m ident.Module, kinds []string) ([]source.Candidate, error) {
-	if m.FileID.IsZero() && !s.keys.IsOpen(ctx) {
-		return nil, nil
-	}
-	return s.Source.Candidates(ctx, m, kinds)
-}
-
 // unlisted is a source whose misses are not in the trail.
 type unlisted struct{ source.Source }
 
@@ -147,4 +137,21 @@ func (s unlisted) Candidates(ctx context.Context, m ident.Module, kinds []string
 		err = source.ErrNothing
 	}
 	return list, err
+}
+
+// OpenStore opens the store of uploaded debug files of a configuration. A server may
+// run on it at the same time. Files are received in the system's temporary folder.
+func OpenStore(cfg *config.Config, log *slog.Logger) (s *store.Store, closeStore func(), err error) {
+	settled := *cfg
+	cfg = &settled
+	if _, err := Settle(cfg); err != nil {
+		return nil, nil, err
+	}
+	client := web.NewClient(cfg.Network, time.Now, log)
+	u, err := openUploads(cfg, func() (cache.Spool, error) { return scratch.NewSpool(os.TempDir()) }, client, log)
+	if err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	return u.files, client.Close, nil
 }
