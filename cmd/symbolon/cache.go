@@ -17,12 +17,7 @@ func cacheCommand(e *env) *cobra.Command {
 
 // runCache runs a command on the node of conf.
 func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery) error {
-	op, err := conf.operator(ctx, e)
-	if err != nil {
-		return err
-	}
-	defer op.Close()
-	return op.Cache(ctx, q, e.stdout)
+	return conf.operate(ctx, e, func(op operator) error { return op.Cache(ctx, q, e.stdout) })
 }
 
 // addChoice adds the flags that select entries.

@@ -155,8 +155,8 @@ func oneDash(line []string) []string {
 	return line
 }
 
-// differing is the parts of the output that differ between runs: times and keys.
-var differing = regexp.MustCompile(`[0-9.]+ ?(ns|µs|ms|s)\b|[0-9A-Za-z]{60,}=*`)
+// differing is the parts of the output that differ between runs: times and tokens.
+var differing = regexp.MustCompile(`[0-9.]+ ?(ns|µs|ms|s)\b|[0-9A-Za-z]{43,}=*`)
 
 // servers are commands that serve, or that make requests.
 var servers = []string{"serve", "run", "healthcheck", "explain", "prefetch", "push", "push-symbols"}

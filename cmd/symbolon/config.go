@@ -16,6 +16,7 @@ import (
 	"symbolon/internal/config"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
+	"symbolon/internal/missing"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
 	"symbolon/internal/standin"
@@ -121,7 +122,10 @@ type operator interface {
 	Explain(ctx context.Context, q explain.Question) (*explain.Trail, error)
 	Prefetch(ctx context.Context, m ident.Module) (node.Prefetched, error)
 	Cache(ctx context.Context, q node.CacheQuery, w io.Writer) error
-	Key(ctx context.Context, q node.KeyQuery, w io.Writer) error
+	Token(ctx context.Context, q node.TokenQuery, w io.Writer) error
+	Project(ctx context.Context, q node.ProjectQuery, w io.Writer) error
+	Maintain(ctx context.Context, q node.MaintainQuery, w io.Writer) error
+	Missing(ctx context.Context, q node.MissingQuery) ([]*missing.Row, error)
 	Frames(ctx context.Context, q node.FileQuery) ([]answer.Answer, error)
 	Close()
 }
@@ -146,6 +150,16 @@ func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 		return nil, fmt.Errorf("a server runs on %s and uses its own sources: omit --source, or choose another --data", data)
 	}
 	return r, nil
+}
+
+// operate calls do with the operator.
+func (f *configFlags) operate(ctx context.Context, e *env, do func(operator) error) error {
+	op, err := f.operator(ctx, e)
+	if err != nil {
+		return err
+	}
+	defer op.Close()
+	return do(op)
 }
 
 // uncached returns the operator, or if sources are named a node with these sources and
@@ -181,7 +195,7 @@ func openTemporary(cfg *config.Config, log *slog.Logger) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Data = dir
+	cfg.Data, cfg.Table.OnlyReused, cfg.Cache.Disk.Temporary = dir, true, true
 	n, err := openNode(cfg, nil, log)
 	if err != nil {
 		os.RemoveAll(dir)

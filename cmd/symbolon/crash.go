@@ -15,18 +15,20 @@ func crashCommand(e *env) *cobra.Command {
 	var opt stackwalk.Options
 	threads, human := "all", false
 	c := &cobra.Command{
-		Use: "crash DUMP...", Short: "Turn a crash into the stacks of its threads",
-		Long: `DUMP is a minidump, a core file of Linux, or a crash report of an Apple system, as
-text or .ips; - is standard input. The text for people is that of rust-minidump. The
-JSON is one document for each DUMP, for minidumps and cores in the schema of
-rust-minidump; a report of Apple's systems has no other form. A file that cannot be
-read ends with status 1, after the others.
+		Use: "crash DUMP...", Short: "Print the stack traces of a crash",
+		Long: `DUMP is a minidump, a core file of Linux, or a crash report of an Apple system (text
+or .ips). It may be compressed with gzip, xz or zstd; - is standard input.
 
-For core files, programs and libraries are also looked for where they were loaded
-from, and debug files in /usr/lib/debug, if they are the same builds.
+The output is text in the format of rust-minidump's minidump-stackwalk, or with --json
+one JSON document for each DUMP. The JSON for minidumps and core files has the schema
+of minidump-stackwalk. An Apple report is always printed as JSON, with its own fields.
 
-Without --symbols and --source the symbols come from the sources and the cache of
-the configuration.`,
+If a DUMP cannot be read, the others are still printed, and the exit status is 1.
+
+For a core file, programs and libraries are also read from the paths that it records,
+and debug files from /usr/lib/debug. Files of other builds are not used.
+
+Without --symbols and --source, symbols come from the sources of the configuration.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if opt.JSON && (human || opt.Brief || opt.Cyborg != "" || opt.Crash.Explain) {
 				return &usageError{"--json cannot be used with --human, --brief, --cyborg or --explain"}
@@ -40,14 +42,14 @@ the configuration.`,
 	}
 	fs := c.Flags()
 	conf.add(fs)
-	fs.BoolVar(&human, "human", false, "print text for people (the default)")
+	fs.BoolVar(&human, "human", false, "print text (the default)")
 	fs.BoolVar(&opt.JSON, "json", false, "print JSON")
-	fs.StringArrayVar(&opt.Symbols, "symbols", nil, "use the symbols in the folder or file `DIR`; may be repeated, and replaces the sources of the configuration")
-	fs.BoolVar(&opt.Brief, "brief", false, "print text with the crash and its thread only")
-	fs.StringVar(&opt.Cyborg, "cyborg", "", "print text, and write JSON to `FILE`")
-	fs.BoolVar(&opt.Crash.Explain, "explain", false, "print text with the reasons for frames, and the trails of missing symbols")
-	fs.Var(choice{&threads, []string{"all", "crashing"}}, "threads", "walk the stacks of these `THREADS`: all or crashing")
-	fs.StringVar(&opt.Extra, "evil-json", "", "add certificates and the CPU's microcode from `FILE`, the extra data of a crash reporter")
+	fs.StringArrayVar(&opt.Symbols, "symbols", nil, "read symbols from the folder or file `DIR` instead of the configured sources; may be repeated")
+	fs.BoolVar(&opt.Brief, "brief", false, "print only the crash and the thread that crashed")
+	fs.StringVar(&opt.Cyborg, "cyborg", "", "print text, and write the JSON to `FILE`")
+	fs.BoolVar(&opt.Crash.Explain, "explain", false, "add to the text how each frame was found, and where missing symbols were searched")
+	fs.Var(choice{&threads, []string{"all", "crashing"}}, "threads", "print the stacks of `THREADS`: all or crashing")
+	fs.StringVar(&opt.Extra, "evil-json", "", "add certificates and the microcode version from `FILE`, the .extra file of Firefox's crash reporter")
 	return c
 }
 
@@ -57,7 +59,7 @@ func processCrashes(ctx context.Context, e *env, conf configFlags, opt stackwalk
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.Close(ctx)
 	for _, name := range names {
 		oneErr := s.Print(ctx, e.stdout, name)
 		if oneErr != nil && (ctx.Err() != nil || len(names) == 1) {

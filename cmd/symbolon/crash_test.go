@@ -6,13 +6,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/fixture"
+	"symbolon/internal/source/sourcetest"
+	"symbolon/internal/standin/stackwalk"
 )
 
 // writeDumps writes three dumps to a folder: linux.dmp is a null pointer read in a call
@@ -53,7 +60,17 @@ func writeDumps(dir string) error {
 	mac.System()
 	mac.Threads(fixture.DumpThread{ID: 5})
 	mac.Modules(fixture.DumpModule{Base: 0x100000000, Size: 0x2000, Name: "/usr/bin/tool\x1b[31m", Record: mac.PDB70([16]byte(id), 0, "tool")})
+	damaged := &fixture.Minidump{Order: le, CPU: fixture.DumpAMD64, OS: fixture.DumpLinux}
+	damaged.System()
+	damaged.Threads(fixture.DumpThread{ID: 5})
+	damaged.Modules(fixture.DumpModule{Base: 0x400000, Name: "empty"})
+	packed := sourcetest.Zstd(linux.Bytes())
 	return errors.Join(
+		os.WriteFile(dir+"/linux.zst", packed, 0o600), os.WriteFile(dir+"/cut.zst", packed[:len(packed)-9], 0o600),
+		os.WriteFile(dir+"/linux.gz", sourcetest.Gzip(linux.Bytes()), 0o600),
+		os.WriteFile(dir+"/linux.xz", fixture.NewXZ(1).Block(fixture.XZStored(linux.Bytes()), linux.Bytes(), true).Bytes(), 0o600),
+		os.WriteFile(dir+"/apple.ips", []byte(`{"usedImages":[{"base":4096,"size":4096,"name":"app"}],"threads":[]}`), 0o600),
+		os.WriteFile(dir+"/damaged.dmp", damaged.Bytes(), 0o600),
 		os.WriteFile(dir+"/linux.dmp", linux.Bytes(), 0o600), os.WriteFile(dir+"/windows.dmp", windows.Bytes(), 0o600),
 		os.WriteFile(dir+"/mac.dmp", mac.Bytes(), 0o600), os.WriteFile(dir+"/cut.dmp", linux.Bytes()[:20], 0o600),
 	)
@@ -71,5 +88,57 @@ func TestCrashWhileTheDataDirectoryIsInUse(t *testing.T) {
 	code := run(t.Context(), line, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
 	if code != exitDone || !strings.Contains(out.String(), "Crash reason:") {
 		t.Errorf("exit %d: %s", code, &errs)
+	}
+}
+
+func TestTwoCrashesAtOnceShareTheDataDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeDumps(dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CACHE_HOME", dir+"/cache")
+	t.Setenv("HOME", dir)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var out, errs bytes.Buffer
+			code := run(t.Context(), []string{"crash", dir + "/linux.dmp"}, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
+			if code != exitDone || !strings.Contains(out.String(), "Crash reason:") {
+				t.Errorf("exit %d: %s", code, &errs)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSymbolsOfServersAreKeptForTheNextRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeDumps(dir); err != nil {
+		t.Fatal(err)
+	}
+	const sym = "MODULE Linux x86_64 0403020106050807090A0B0C0D0E0F100 app\nFUNC 1000 40 0 sum\nFUNC 1100 20 0 main\n" +
+		"STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa 8 - ^\n"
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if path.Base(r.URL.Path) != "app.sym" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(sym)) // the client may end before
+	}))
+	defer server.Close()
+	for i := range 2 {
+		requests.Store(0)
+		var out, errs bytes.Buffer
+		e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs}
+		code := stackwalk.For("minidump-stackwalk")(t.Context(), e.stackwalk(configFlags{}),
+			[]string{"minidump-stackwalk", "--symbols-url", server.URL, "--symbols-cache", dir + "/kept", dir + "/linux.dmp"})
+		if code != exitDone || !strings.Contains(out.String(), "app!sum") {
+			t.Fatalf("exit %d: %s%s", code, &out, &errs)
+		}
+		if n := requests.Load(); i > 0 && n != 0 {
+			t.Errorf("%d requests in the second run", n)
+		}
 	}
 }

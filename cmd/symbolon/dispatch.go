@@ -29,10 +29,14 @@ func commands(e *env) *cobra.Command {
 		{"Debug files", []*cobra.Command{
 			resolveCommand(e), inspectCommand(e), symCommand(e), cfiCommand(e), bundleCommand(e), tableCommand(e), demangleCommand(e),
 		}},
-		{"Crashes", []*cobra.Command{crashCommand(e)}},
+		{"Crashes and files", []*cobra.Command{crashCommand(e), filterCommand(e)}},
 		{"Modules and the cache", []*cobra.Command{explainCommand(e), prefetchCommand(e), cacheCommand(e), cleanupCommand(e)}},
+		{"The symbol server", []*cobra.Command{
+			uploadCommand(e), tokenCommand(e), projectCommand(e), missingModulesCommand(e), checkCommand(e),
+			gcCommand(e), storeCommand(e),
+		}},
 		{"Elastic's profiler", []*cobra.Command{
-			pushCommand(e), pushSymbolsCommand(e), symbfileCommand(e), fileidCommand(e), keyCommand(e),
+			pushCommand(e), pushSymbolsCommand(e), symbfileCommand(e), fileidCommand(e),
 		}},
 		{"This program", []*cobra.Command{help, completionCommand(e), versionCommand(e)}},
 	} {

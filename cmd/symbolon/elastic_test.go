@@ -23,6 +23,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
+	"symbolon/internal/token"
 	"symbolon/internal/waittest"
 )
 
@@ -62,7 +63,7 @@ func startWith(t *testing.T, cfg *config.Config, data string) *depot {
 		n.Close()
 	})
 	var key bytes.Buffer
-	if err := n.Key(t.Context(), node.KeyQuery{Verb: "add", Name: "test", Right: "upload"}, &key); err != nil {
+	if err := n.Token(t.Context(), node.TokenQuery{Verb: "add", Token: token.Token{Grant: token.Key("test", token.Upload)}}, &key); err != nil {
 		t.Fatal(err)
 	}
 	return &depot{t, n, data, server.URL, strings.TrimSpace(key.String())}
@@ -436,11 +437,11 @@ func testKeys(t *testing.T, s *depot, folder string) {
 	b := extractBinary(t, "gcc-cc-dwarf5")
 	lines := func(verb string, id ...string) string {
 		var out bytes.Buffer
-		q := node.KeyQuery{Verb: verb, Right: "read"}
+		q := node.TokenQuery{Verb: verb, Token: token.Token{Grant: token.Key("", token.Read)}}
 		if len(id) > 0 {
 			q.ID = id[0]
 		}
-		if err := s.node.Key(context.Background(), q, &out); err != nil {
+		if err := s.node.Token(context.Background(), q, &out); err != nil {
 			t.Fatal(verb, err)
 		}
 		return strings.TrimSpace(out.String())
@@ -583,7 +584,7 @@ func TestNodesReadKeysOfOthers(t *testing.T) {
 	if two.v5(b.module, at)[0] == "" {
 		t.Fatal("the other node does not know what was uploaded")
 	}
-	if err := one.node.Key(t.Context(), node.KeyQuery{Verb: "add", Right: "read"}, io.Discard); err != nil {
+	if err := one.node.Token(t.Context(), node.TokenQuery{Verb: "add", Token: token.Token{Grant: token.Key("", token.Read)}}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	waittest.Until(t, "the other node stops answering", func() bool { return two.v5(b.module, at)[0] == "" })

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -107,4 +110,23 @@ func (c choice) Set(text string) error {
 	}
 	*c.value = text
 	return nil
+}
+
+var errTime = errors.New("must be a duration of at least 1s, such as 15m or 1d")
+
+// parseTime parses a duration, which may begin with days.
+func parseTime(text string) (time.Duration, error) {
+	days, rest := time.Duration(0), text
+	if head, tail, found := strings.Cut(text, "d"); found {
+		n, err := strconv.ParseUint(head, 10, 16)
+		if err != nil {
+			return 0, errTime
+		}
+		days, rest = time.Duration(n)*24*time.Hour, cmp.Or(tail, "0")
+	}
+	d, err := time.ParseDuration(rest)
+	if d += days; err != nil || d < time.Second {
+		return 0, errTime
+	}
+	return d, nil
 }

@@ -1,20 +1,13 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/companion"
-	"symbolon/internal/object"
-	"symbolon/internal/scratch"
-	"symbolon/internal/sym"
+	"symbolon/internal/inspect"
 )
 
 func inspectCommand(e *env) *cobra.Command {
@@ -27,12 +20,13 @@ func inspectCommand(e *env) *cobra.Command {
 				return err
 			}
 			defer d.Close()
-			var all []inspected
+			var all []*inspect.Description
 			for _, o := range d.Objects() {
-				if err := readFunctions(c.Context(), o); err != nil {
+				x, err := inspect.Object(c.Context(), o)
+				if err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
-				all = append(all, inspectObject(o.Info(), o.Needs()))
+				all = append(all, x)
 			}
 			if asJSON {
 				enc := json.NewEncoder(e.stdout)
@@ -40,140 +34,12 @@ func inspectCommand(e *env) *cobra.Command {
 				enc.SetIndent("", "  ")
 				return enc.Encode(all)
 			}
-			for i := range all {
-				all[i].print(e)
+			for _, x := range all {
+				x.WriteText(e.stdout)
 			}
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print an array with an object for each object of the file")
 	return c
-}
-
-// readFunctions reads all functions of an object, which finds the damage in them.
-func readFunctions(ctx context.Context, o *object.Object) error {
-	const relaxEach = 32 // blocks
-	blocks := 0
-	opt := object.BlockOptions{Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir())}
-	return o.Blocks(opt, func(*sym.Block) error {
-		if blocks++; blocks%relaxEach == 0 {
-			o.Relax()
-		}
-		return ctx.Err()
-	})
-}
-
-// An inspected is the description of an object.
-type inspected struct {
-	Format      string      `json:"format"`
-	Name        string      `json:"name,omitempty"`
-	Kind        string      `json:"kind"`
-	Arch        string      `json:"arch"`
-	DebugFile   string      `json:"debug_file,omitempty"`
-	DebugID     string      `json:"debug_id"`
-	BreakpadID  string      `json:"breakpad_id,omitempty"`
-	CodeFile    string      `json:"code_file,omitempty"`
-	CodeID      string      `json:"code_id,omitempty"`
-	LoadAddress string      `json:"load_address"`
-	Overlapping int         `json:"overlapping_sections,omitempty"`
-	Symbols     bool        `json:"has_symbols"`
-	Debug       bool        `json:"has_debug_info"`
-	Unwind      bool        `json:"has_unwind_info"`
-	Sources     bool        `json:"has_sources"`
-	Producer    string      `json:"producer,omitempty"`
-	Needs       []need      `json:"needs,omitempty"`
-	Functions   int         `json:"functions"`
-	Publics     int         `json:"symbols"`
-	Bad         uint64      `json:"bad_records"`
-	BadList     []badRecord `json:"bad_records_by_kind,omitempty"`
-}
-
-// A need is a file that has parts of the debug information of an object.
-type need struct {
-	Kind string `json:"kind"`
-	Name string `json:"name,omitempty"`
-	ID   string `json:"id,omitempty"`
-}
-
-// A badRecord is the number of invalid records of a kind, and the places of some.
-type badRecord struct {
-	Kind   string   `json:"kind"`
-	Count  uint64   `json:"count"`
-	Lines  []uint32 `json:"first_lines,omitempty"`
-	Places []string `json:"first_places,omitempty"`
-}
-
-// inspectObject returns the description of an object.
-func inspectObject(info object.Info, needs []object.Need) inspected {
-	has := func(f object.Features) bool { return info.Features&f != 0 }
-	x := inspected{
-		Format: info.Kind, Name: info.Name, Kind: info.Type, Arch: info.Module.Arch.String(),
-		DebugFile: info.Module.DebugFile, DebugID: info.Module.DebugID.String(), BreakpadID: info.Module.DebugID.Breakpad(),
-		CodeFile: info.Module.CodeFile, CodeID: info.Module.CodeID.String(),
-		LoadAddress: fmt.Sprintf("0x%x", info.LoadAddress), Overlapping: info.Overlapping,
-		Symbols: has(object.HasSymbols), Debug: has(object.HasDebug), Unwind: has(object.HasUnwind), Sources: has(object.HasSources),
-		Producer: info.Producer, Functions: info.Counts.Functions, Publics: info.Counts.Publics, Bad: info.BadRecords,
-	}
-	if info.Module.DebugID.IsZero() {
-		x.DebugID, x.BreakpadID = "", ""
-	}
-	for _, n := range needs {
-		name := n.Name
-		if n.Member != "" {
-			name += "(" + n.Member + ")"
-		}
-		x.Needs = append(x.Needs, need{n.Kind.String(), name, fmt.Sprintf("%x", n.ID)})
-	}
-	for _, d := range info.Damage {
-		x.BadList = append(x.BadList, badRecord{d.Kind, d.Count, d.Lines, d.Places})
-	}
-	return x
-}
-
-// print prints the description for people.
-func (x *inspected) print(e *env) {
-	line := func(label, value string) {
-		if value != "" {
-			say(e.stdout, "%-13s %s\n", label, printable(value))
-		}
-	}
-	line("name", x.Name)
-	line("format", x.Format+", "+x.Kind)
-	line("arch", x.Arch)
-	line("debug file", x.DebugFile)
-	if x.DebugID != "" {
-		line("debug id", x.DebugID+"  (Breakpad: "+x.BreakpadID+")")
-	}
-	line("code file", x.CodeFile)
-	line("code id", x.CodeID)
-	line("load address", x.LoadAddress)
-	if x.Overlapping > 0 {
-		line("code", fmt.Sprintf("%d sections that begin at address 0", x.Overlapping))
-	}
-	line("producer", x.Producer)
-	say(e.stdout, "%-13s %s, %s\n", "has", counted(x.Functions, "function"), counted(x.Publics, "public symbol"))
-	for _, f := range []struct {
-		has  bool
-		text string
-	}{{x.Debug, "debug information"}, {x.Symbols, "symbol table"}, {x.Unwind, "unwind information"}, {x.Sources, "sources"}} {
-		if f.has {
-			say(e.stdout, "%-13s %s\n", "", f.text)
-		}
-	}
-	for _, n := range x.Needs {
-		line("needs", strings.Join(slices.DeleteFunc([]string{n.Kind, n.Name, n.ID}, func(s string) bool { return s == "" }), " "))
-	}
-	if x.Bad > 0 {
-		say(e.stdout, "%-13s %d\n", "bad records", x.Bad)
-		for _, b := range x.BadList {
-			if len(b.Lines) > 0 {
-				say(e.stdout, "%-13s %s: %d, the first in lines %s\n", "", b.Kind, b.Count, strings.Trim(fmt.Sprint(b.Lines), "[]"))
-				continue
-			}
-			say(e.stdout, "%-13s %s: %d\n", "", b.Kind, b.Count)
-			for _, p := range b.Places {
-				say(e.stdout, "%-13s   %s\n", "", printable(p))
-			}
-		}
-	}
 }

@@ -43,7 +43,7 @@ func warnings(e *env, cfg *config.Config) *slog.Logger {
 	return log
 }
 
-const noSymbolsText = "no symbol source is named, so every module will be missing; " +
+const noSymbolsText = "no symbol source is named, so only uploaded files are found; upload some with symbolon upload, or " +
 	"name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
 
 // noSymbols reports whether a server could not find any symbols with a configuration

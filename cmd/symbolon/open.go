@@ -1,7 +1,11 @@
 package main
 
 import (
+	"io"
+	"os"
+
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -34,6 +38,19 @@ func openFile(e *env, name string) (*companion.Source, error) {
 	return companion.OpenSource(name, e.stdin)
 }
 
+// withInput calls use with the contents of a file; "-" is standard input.
+func withInput(e *env, name string, use func(io.Reader) error) error {
+	if name == "-" {
+		return use(e.stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return use(f)
+}
+
 // objectFlags adds the flags that select an object of a file.
 func objectFlags(fs *pflag.FlagSet, opt *companion.Options) {
 	archFlag(fs, opt)
@@ -47,8 +64,10 @@ func archFlag(fs *pflag.FlagSet, opt *companion.Options) {
 
 // tool returns the environment of a command for package standin.
 func (e *env) tool() *standin.Env {
+	out, isFile := e.stdout.(*os.File)
 	return &standin.Env{
 		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(),
-		Getenv: func(name string) string { return environment(e, name) },
+		Getenv:    func(name string) string { return environment(e, name) },
+		HasColors: isFile && term.IsTerminal(int(out.Fd())) && environment(e, "TERM") != "dumb",
 	}
 }

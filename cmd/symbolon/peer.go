@@ -1,12 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,23 +50,12 @@ func (r *repeat) set(text string) error {
 		r.every = time.Hour
 		return nil
 	}
-	days, rest := time.Duration(0), text
-	if head, tail, found := strings.Cut(text, "d"); found {
-		n, err := strconv.ParseUint(head, 10, 16)
-		if err != nil {
-			return errRepeat
-		}
-		days, rest = time.Duration(n)*24*time.Hour, cmp.Or(tail, "0")
+	every, err := parseTime(text)
+	if err == nil {
+		r.every = every
 	}
-	every, err := time.ParseDuration(rest)
-	if every += days; err != nil || every < time.Second {
-		return errRepeat
-	}
-	r.every = every
-	return nil
+	return err
 }
-
-var errRepeat = errors.New("must be a duration of at least 1s, such as 15m or 1d")
 
 // take reads the value of --repeat from the arguments, as Symbolicator does, and
 // returns the others.

@@ -2,21 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"symbolon/internal/bin"
-	"symbolon/internal/console"
 	"symbolon/internal/object"
 	"symbolon/internal/push"
 	"symbolon/internal/standin"
@@ -141,119 +135,28 @@ func (f *pushFlags) run(e *env) func(*cobra.Command, []string) error {
 
 func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 	limitHeap(commandMemory)
-	out := &pushOutput{env: e, asJSON: f.asJSON, bar: console.Progress{W: io.Discard}}
-	if e.tty {
-		out.bar.W = e.stderr
+	out := push.NewReport(e.stdout, e.stderr, e.tty, f.asJSON)
+	damage := func(name string, info object.Info) {
+		out.Clear()
+		standin.ReportDamage(e.stderr, name, info)
 	}
 	debuginfod := append(slices.Clone(f.debuginfod), strings.Fields(environment(e, "DEBUGINFOD_URLS"))...)
 	c, err := push.New(push.Config{
 		Debug: f.debug, URL: f.url, Key: f.key, Debuginfod: debuginfod,
 		PartSize: f.partSize, Parallel: f.parallel, DryRun: f.dryRun, Force: f.force, Keep: f.out, RetryWait: f.pause,
-	}, push.Events{Result: out.result, Damage: out.damage, Warn: out.warn, Progress: out.progress})
+	}, push.Events{Result: out.Result, Damage: damage, Warn: out.Warn, Progress: out.Progress})
 	if err != nil {
 		return &usageError{err.Error()}
 	}
 	s, err := c.Push(ctx, append(slices.Clone(f.binaries), args...), f.packages)
-	out.clear()
+	if out.Clear(); err == nil {
+		err = out.End(s)
+	}
 	switch {
 	case errors.Is(err, push.ErrDebugFile):
 		return &usageError{err.Error()}
-	case err != nil:
-		return err
-	}
-	for _, name := range s.Packages {
-		say(e.stderr,
-			"for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", printable(name))
-	}
-	switch {
-	case s.Failed > 0:
+	case errors.Is(err, push.ErrFailed):
 		return errReported
-	case s.Sent == 0:
-		return errors.New("nothing was sent: no file has symbols; " +
-			"install the packages with the debug information, or name a debuginfod server with --debuginfod URL")
 	}
-	return nil
-}
-
-// pushOutput prints the events of a push. Several goroutines may use it.
-type pushOutput struct {
-	env    *env
-	asJSON bool
-
-	mu  sync.Mutex
-	bar console.Progress
-}
-
-func (o *pushOutput) clear() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.bar.Clear()
-}
-
-func (o *pushOutput) progress(name string, done, total int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	name = printable(filepath.Base(name))
-	if total == 0 {
-		o.bar.Show("%s: reading", name)
-		return
-	}
-	o.bar.Show("%s: %s of %s", name, bytesText(done), bytesText(total))
-}
-
-func (o *pushOutput) warn(text string) {
-	o.clear()
-	say(o.env.stderr, "symbolon: %s\n", printable(text))
-}
-
-func (o *pushOutput) damage(name string, info object.Info) {
-	o.clear()
-	standin.ReportDamage(o.env.stderr, name, info)
-}
-
-// result prints the outcome of a file.
-func (o *pushOutput) result(r *push.Result) {
-	o.clear()
-	switch r.Status {
-	case push.Failed:
-		say(o.env.stderr, "symbolon: %s\n", printable(r.Detail))
-	case push.Skipped:
-		say(o.env.stderr, "%s\n", printable(r.Detail))
-	}
-	if o.asJSON {
-		enc := json.NewEncoder(o.env.stdout)
-		enc.SetEscapeHTML(false)
-		_ = enc.Encode(r) // the terminal may be gone
-		return
-	}
-	var text string
-	switch r.Status {
-	case push.Failed, push.Skipped:
-		return
-	case push.Same:
-		text = r.Detail
-	default:
-		ends := map[push.Status]string{
-			push.Sent: bytesText(r.Bytes) + " sent", push.DryRun: bytesText(r.Bytes) + " not sent", push.Known: "the server has it already",
-		}
-		text = setText(r.Ranges, "range") + ", " + setText(r.Pads, "pad") + ", " + ends[r.Status]
-	}
-	name := strings.ReplaceAll(printable(r.File), "\n", "\uFFFD") // one line for each file
-	say(o.env.stdout, "%s %s: %s\n", name, r.FileID, text)
-}
-
-func setText(s *push.Set, noun string) string {
-	return counted(s.Records, noun) + " in " + counted(int64(s.Parts), "part")
-}
-
-// bytesText returns a number of bytes with a unit.
-func bytesText(n int64) string {
-	size, units := float64(n), []string{"bytes", "KB", "MB", "GB", "TB"}
-	for size >= 1000 && len(units) > 1 {
-		size, units = size/1000, units[1:]
-	}
-	if n < 1000 {
-		return counted(n, "byte")
-	}
-	return fmt.Sprintf("%.1f %s", size, units[0])
+	return err
 }

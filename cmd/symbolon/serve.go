@@ -31,17 +31,23 @@ func serveCommand(e *env) *cobra.Command {
 	var demo bool
 	c := &cobra.Command{
 		Use: "serve", Short: "Run a server with all interfaces on one port",
-		Long: `The server has the interfaces of Mozilla's services (POST /symbolicate/v5 and v4,
-and a symbol store for reading), of Sentry's Symbolicator (POST /symbolicate, GET
-/requests/ID and /proxy/), and of Elastic's profiler (uploads and lookups, with
-keys of "symbolon key add"). It contacts only sources that are named. SPEC is a
-preset, an http(s) URL, or a directory of symbol files named NAME/ID/NAME.sym; add
-",layout=NAME" for other layouts. Of files that are equally good, the one of the
-first source is used.
+		Long: `The server answers requests for symbolication as Mozilla's services do (POST
+/symbolicate/v5 and v4), as Sentry's Symbolicator (POST /symbolicate, GET
+/requests/ID and /proxy/), and as the backend of Elastic's profilers.
+
+It is a symbol server too. It keeps debug files that are sent by "symbolon upload",
+sentry-cli, clients of Mozilla's Tecken, and Elastic's profilers; "symbolon token
+add" makes tokens for clients of other machines. It serves the files, and those of
+its sources, to clients of debuginfod (gdb, lldb, perf), to WinDbg and Visual
+Studio, to sentry-cli, and as Breakpad symbol files.
+
+It contacts only sources that are named. SPEC is a preset, an http(s) URL, or a
+directory of symbol files named NAME/ID/NAME.sym; add ",layout=NAME" for other
+layouts. Of files that are equally good, the one of the first source is used.
 
 Presets:
 ` + presets() + `
-Without --config and --source no symbols are found; try --demo.
+Without --config and --source only uploaded files are found; try --demo.
 When the server accepts connections, it prints "listening on http://HOST:PORT" on
 standard output, with TLS "listening on https://HOST:PORT", and a second line for
 plain HTTP if both are configured.`,
@@ -120,17 +126,17 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	defer n.Close()
-	stop, err := node.ListenControl(s.cfg.Data, n)
-	if err != nil {
-		s.log.Warn("the commands explain, cache and prefetch cannot reach this server", "error", err)
-	} else {
-		defer stop()
-	}
 	front, err := n.Front(s.cfg)
 	if err != nil {
 		return err
 	}
-	s.env.signals.onHangup(func() { n.RereadKeys(ctx) })
+	stop, err := node.ListenControl(s.cfg.Data, n, front)
+	if err != nil {
+		s.log.Warn("commands on this machine cannot reach this server", "error", err)
+	} else {
+		defer stop()
+	}
+	s.env.signals.onHangup(func() { n.RereadTokens(ctx) })
 	ports, bases, err := api.Listen(s.cfg.HTTP.Defaults(), s.log)
 	if err != nil {
 		return err

@@ -160,7 +160,7 @@ func TestAHangupRereadsKeys(t *testing.T) {
 	other := newProcess(t, "symbolon", "key", "add", "--data", t.TempDir(), "--set", state).start()
 	key := other.line()
 	p.signal(syscall.SIGHUP)
-	p.stderr.Await(t, `msg="read the keys of uploads again" keys=1`)
+	p.stderr.Await(t, `msg="read the tokens again" tokens=1`)
 	if got := upload(key); got != http.StatusBadRequest {
 		t.Errorf("after the hangup, with the new key: %d, want %d for the body", got, http.StatusBadRequest)
 	}

@@ -242,13 +242,14 @@ func symbSplitCommand(e *env) *cobra.Command {
 				if size < 1 {
 					return &usageError{"invalid --part-size: must be at least 1 byte"}
 				}
-				s := partFiles{base: cmp.Or(out, name)}
-				parts, err := extract.Split(c.Context(), r, int(min(size, math.MaxInt32)), s.create)
-				if err := s.end(err); err != nil {
+				base := cmp.Or(out, name)
+				s := scratch.NewParts(base)
+				parts, err := extract.Split(c.Context(), r, int(min(size, math.MaxInt32)), s.Create)
+				if err := s.End(err); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				say(e.stdout, "%s\n", counted(parts, "part"))
-				if next := fmt.Sprintf("%s.%d", s.base, parts); exists(next) {
+				if next := fmt.Sprintf("%s.%d", base, parts); exists(next) {
 					say(e.stderr, "%s and the files after it are of an earlier split\n", next)
 				}
 				return nil
@@ -259,34 +260,6 @@ func symbSplitCommand(e *env) *cobra.Command {
 	fs.StringVar(&out, "out", "", "write to `OUT`.0, OUT.1 and so on (default FILE)")
 	fs.TextVar(&size, "part-size", size, "approximate `SIZE` of a part")
 	return c
-}
-
-// partFiles are parts, which are renamed when all of them are complete.
-type partFiles struct {
-	base  string
-	names []string // temporary
-}
-
-func (s *partFiles) create(int) (io.WriteCloser, error) {
-	f, err := os.CreateTemp(filepath.Dir(s.base), ".symbolon-*")
-	if err == nil {
-		s.names = append(s.names, f.Name())
-		err = f.Chmod(0o644)
-	}
-	return f, err
-}
-
-// end renames the parts, or removes them after an error.
-func (s *partFiles) end(err error) error {
-	for i, name := range s.names {
-		if err == nil {
-			err = os.Rename(name, fmt.Sprintf("%s.%d", s.base, i))
-		}
-		if err != nil {
-			err = errors.Join(err, os.Remove(name))
-		}
-	}
-	return err
 }
 
 func exists(name string) bool {

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/explain"
+	"symbolon/internal/ident"
+)
+
+func checkCommand(e *env) *cobra.Command {
+	var conf configFlags
+	var file string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "check", Short: "Check that a build has symbols",
+		Long: `A gate for build machines: each module of a build must have a file with debug
+information or symbols in a source, or among the uploads. The exit status is 1 if a
+module has none, and the reason is printed.
+
+FILE is JSON, {"modules": [{"debug_file", "debug_id", "code_file", "code_id", "type"}]}
+as in requests of Symbolicator, or a list as of "symbolon prefetch"; - is standard
+input.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if file == "" {
+				return &usageError{"--manifest is required"}
+			}
+			var modules []ident.Module
+			err := withInput(e, file, func(in io.Reader) (err error) {
+				modules, err = explain.ReadManifest(c.Context(), in, file)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return conf.operate(c.Context(), e, func(op operator) error {
+				bad, err := explain.Check(c.Context(), op.Explain, modules, asJSON, e.stdout)
+				if err == nil && bad > 0 {
+					err = fmt.Errorf("%d of %s without symbols", bad, counted(len(modules), "module"))
+				}
+				if err == nil {
+					say(e.stderr, "%s with symbols\n", counted(len(modules), "module"))
+				}
+				return err
+			})
+		},
+	}
+	fs := c.Flags()
+	conf.add(fs)
+	fs.StringVar(&file, "manifest", "", "the `FILE` with the modules of the build")
+	fs.BoolVar(&asJSON, "json", false, "print the trail of each module as one JSON object per line")
+	return c
+}

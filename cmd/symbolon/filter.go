@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/bin"
+	"symbolon/internal/console"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/auto"
+	"symbolon/internal/ident"
+	"symbolon/internal/source"
+)
+
+// tokenName is the variable with the token for a server.
+const tokenName = "SYMBOLON_TOKEN"
+
+// filterFlags are the values of the flags.
+type filterFlags struct {
+	conf          configFlags
+	format        auto.Options
+	modules       []string
+	isLocal       bool
+	isForced      bool
+	server, token string
+	out           string
+}
+
+func filterCommand(e *env) *cobra.Command {
+	f := filterFlags{format: auto.Options{Format: "auto"}, out: "-"}
+	c := &cobra.Command{
+		Use: "filter [IN]", Short: "Put names in place of the addresses in a log, trace or profile",
+		Long: `IN is a file with addresses, standard input if it is missing or -. Everything else in
+it stays as it is, so does an address that has no name, and a file that has all names.
+The output has the compression of the input (gzip or zstd). Text is copied line by
+line, as it comes in.
+
+The modules of the file are looked up by the identifiers in it, with the sources of
+the configuration, or those of --source. If the file does not have identifiers, as
+logs of glibc and perf, --local takes the files at their paths, and --module names
+other ones. Modules without symbols are listed on standard error, with the reason.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return unexpected(args[1])
+			}
+			return f.run(c.Context(), e, cmp.Or(strings.Join(args, ""), "-"))
+		},
+	}
+	fs := c.Flags()
+	f.conf.add(fs)
+	fs.Var(choice{&f.format.Format, auto.Names()}, "format", "the `FORMAT` of IN: "+strings.Join(auto.Names(), ", "))
+	fs.StringArrayVar(&f.modules, "module", nil,
+		"`NAME=ID` or NAME=FILE: the debug id, the build id, the file or the list of symbols (as /proc/kallsyms) of the module that IN calls NAME; may be repeated")
+	fs.BoolVar(&f.isLocal, "local", false, "use the files of this machine at the paths in IN, and their debug files in /usr/lib/debug")
+	fs.BoolVar(&f.isForced, "force", false, "also replace the names in IN")
+	fs.StringVar(&f.server, "server", "", "ask the server at `URL`, instead of looking symbols up here")
+	fs.StringVar(&f.token, "token", "", "`TOKEN` for the server (default: the variable "+tokenName+")")
+	fs.StringVar(&f.format.Rows.Field, "field", "", "of rows of JSON, rewrite the member at this `PATH`, with dots: payload.stackTraces")
+	fs.BoolVar(&f.format.Rows.Replace, "replace", false, "of rows of JSON, write the answer in place of what it is made of")
+	fs.BoolVar(&f.format.Rows.Chunks, "chunk-header", false, "read the number of rows before them, as ClickHouse sends it, and write a row for each")
+	fs.StringVarP(&f.out, "output", "o", f.out, "write to `FILE`, which may be IN, instead of standard output")
+	return c
+}
+
+func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
+	limitHeap(commandMemory)
+	files := &auto.Files{}
+	defer files.Links.Remove()
+	run := &filter.Run{Force: f.isForced, Known: map[string]ident.Module{}}
+	for _, text := range f.modules {
+		name, m, err := files.Named(text)
+		if err != nil {
+			return fmt.Errorf("--module: %w", err)
+		}
+		run.Known[name] = m
+	}
+	if f.isLocal {
+		run.Local = func(path string) (ident.Module, bool) {
+			m, err := files.Identify(path)
+			return m, err == nil
+		}
+	}
+	closeNames, err := f.open(e, run, files)
+	if err != nil {
+		return err
+	}
+	defer closeNames()
+	err = writeFile(e, f.out, func(w io.Writer) error { return f.filter(ctx, e, run, name, w) })
+	run.Report(e.stderr)
+	return err
+}
+
+// open sets the names of a run.
+func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNames func(), err error) {
+	if f.server != "" {
+		if f.isLocal || len(f.conf.sources) > 0 || files.Links.Dir != "" {
+			return nil, &usageError{"--server cannot be used with --source, --local and files of --module"}
+		}
+		run.Names, err = filter.NewRemote(f.server, cmp.Or(f.token, environment(e, tokenName)))
+		if err != nil {
+			return nil, &usageError{"--server: " + err.Error()}
+		}
+		return func() {}, nil
+	}
+	if f.isLocal {
+		if err := files.Links.Add(); err != nil {
+			return nil, err
+		}
+	}
+	var more []source.Config
+	if files.Links.Dir != "" { // with the debug files of the system
+		for _, dir := range []string{files.Links.Dir, "/usr/lib/debug"} {
+			c := source.Config{ID: dir, Type: source.Filesystem, Path: dir, FollowSymlinks: true}
+			more = append(more, c.Defaults())
+		}
+	}
+	n, err := f.conf.local(e, more...)
+	if err != nil {
+		return nil, err
+	}
+	run.Names = files.Names(n.Names())
+	return n.Close, nil
+}
+
+// filter filters one input, with progress on a terminal.
+func (f *filterFlags) filter(ctx context.Context, e *env, run *filter.Run, name string, out io.Writer) error {
+	in := auto.Input{Name: name, Stdin: e.stdin}
+	if e.tty && name != "-" {
+		bar := console.Progress{W: e.stderr}
+		defer bar.Clear()
+		done, begun := 0, time.Now()
+		shown := begun
+		in.Count = func(n int) {
+			done += n
+			if now := time.Now(); now.Sub(shown) > time.Second {
+				shown = now
+				bar.Show("%v read, %v/s", bin.Size(done), bin.Size(float64(done)/now.Sub(begun).Seconds()))
+			}
+		}
+	}
+	return auto.Filter(ctx, run, f.format, in, out)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/missing"
+	"symbolon/internal/node"
+)
+
+func missingModulesCommand(e *env) *cobra.Command {
+	var conf configFlags
+	var asJSON, asCSV bool
+	since := repeat{every: 24 * time.Hour}
+	c := &cobra.Command{
+		Use: "missing", Short: "List the modules that clients asked for and no source had",
+		Long: `The modules that were asked for most come first, with the number of requests, the
+time of the last one, the interface and the product of the client, and the reason.
+The product is the first word of the User-Agent; no protocol names that of the
+module. "symbolon explain NAME/ID" tells where each was looked for. A module that was uploaded after the last request is not listed (the
+store is asked for the first 2,000). Counts have whole hours; those of the current
+hour are known to the running server only, and those of 30 days are kept.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON && asCSV {
+				return &usageError{"--json and --csv exclude each other"}
+			}
+			var rows []*missing.Row
+			err := conf.operate(c.Context(), e, func(op operator) (err error) {
+				rows, err = op.Missing(c.Context(), node.MissingQuery{Since: time.Now().Add(-since.every)})
+				return err
+			})
+			switch {
+			case err != nil:
+				return err
+			case asCSV:
+				return missing.WriteCSV(e.stdout, rows)
+			case !asJSON:
+				missing.WriteText(e.stdout, rows)
+				return nil
+			}
+			enc := json.NewEncoder(e.stdout)
+			for _, r := range rows {
+				if err := enc.Encode(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	fs := c.Flags()
+	conf.addBase(fs)
+	fs.Func("since", "the `DURATION` to look back, such as 12h or 7d (default 1d)", since.set)
+	fs.BoolVar(&asJSON, "json", false, "print one JSON object per line")
+	fs.BoolVar(&asCSV, "csv", false, "print CSV, whose first four columns are those of Mozilla's missingsymbols.csv")
+	return c
+}

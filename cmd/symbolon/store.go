@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/node"
+)
+
+func storeCommand(e *env) *cobra.Command {
+	return group("store", "Check or repair the store of uploads",
+		onStore(e, "check", "Read all uploads and report damage", `Reads the bytes of all files, and prints what is missing or damaged. The exit status
+is 1 if there is anything.`),
+		onStore(e, "rebuild", "Make again what can be derived", `Does the same as "store check", makes the records of files from their bytes, and the
+identifiers from the records of uploads. An upload whose record is lost is reported.`))
+}
+
+func gcCommand(e *env) *cobra.Command {
+	return onStore(e, "gc", "Remove what is kept no longer", `Use "gc run", or "gc --dry-run" to print only what it would remove. A running server
+does this once a day. The bytes of files that no upload has are marked first, and
+removed by a run at least 24 hours later.`)
+}
+
+// onStore returns a command of node.Maintain.
+func onStore(e *env, verb, short, long string) *cobra.Command {
+	var conf configFlags
+	q := node.MaintainQuery{Verb: verb}
+	c := &cobra.Command{
+		Use: verb, Short: short, Long: long,
+		RunE: func(c *cobra.Command, args []string) error {
+			if isRun := len(args) == 1 && args[0] == "run"; verb == "gc" && isRun == q.Dry {
+				return &usageError{`must be "gc run" or "gc --dry-run"`}
+			}
+			return conf.operate(c.Context(), e, func(op operator) error { return op.Maintain(c.Context(), q, e.stdout) })
+		},
+	}
+	conf.addBase(c.Flags())
+	if verb == "gc" {
+		c.Use = "gc [run]"
+		c.Flags().BoolVar(&q.Dry, "dry-run", false, "only print the numbers of a run")
+		c.Flags().BoolVar(&q.JSON, "json", false, "print JSON")
+	}
+	return c
+}
