@@ -6,9 +6,9 @@
 //
 //	func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
 //
-// The binary is built once for a test process, with the race detector if the test
-// has it. Every process ends with its test, and a test fails if its server has
-// panicked or has a data race.
+// The binary is built once, with the race detector if the test has it, and stays in the
+// folder for temporary files: further test processes find it up to date. Every process
+// ends with its test, and a test fails if its server has panicked or has a data race.
 //
 // Requests to a Server or an Upstream may be concurrent. Starting and ending belongs
 // to the goroutine of the test.

@@ -65,16 +65,15 @@ func modules(n int) []byte {
 // frameDepth is how many brackets are open within a frame of an answer.
 const frameDepth = 6
 
-// largest asks for as much as a request may, and returns by how much the memory
-// grew at most.
-func largest(t *testing.T, s *trial.Server, c *client, body []byte, want int) {
+// largest asks for as much as a request may, and checks by how much the memory grew at
+// most.
+func largest(t *testing.T, s *trial.Server, c *client, body []byte, read func(io.Reader) error) {
 	t.Helper()
 	idle, _ := s.Memory()
 	s.ForgetPeak()
-	a := &answer{depth: frameDepth}
-	status, took, err := c.post(bytes.NewReader(body), a.read)
-	if status != http.StatusOK || err != nil || a.frames != want {
-		t.Errorf("%d, %d frames, %v: %.300s", status, a.frames, err, a.around.Bytes())
+	status, took, err := c.post(bytes.NewReader(body), read)
+	if status != http.StatusOK || err != nil {
+		t.Errorf("%d, %v", status, err)
 	}
 	_, peak := s.Memory()
 	t.Logf("body of %d MB answered after %v, %d MiB idle and %d MiB more at most", len(body)/1e6, took, idle>>20, (peak-idle)>>20)
@@ -94,7 +93,10 @@ func TestTheLargestRequestIsAnsweredAndOneMoreIsNot(t *testing.T) {
 	c.asking(t, 1, 0, nil, small)
 	waittest.Until(t, "the table is built", func() bool { return s.Metric("table_builds_total", `outcome="built"`) == 1 })
 
-	largest(t, s, c, frames(f, mostFrames), mostFrames)
+	n := 0
+	if largest(t, s, c, frames(f, mostFrames), countFrames(&n)); n != mostFrames {
+		t.Errorf("the answer has %d frames", n)
+	}
 	for text, body := range map[string][]byte{
 		"please limit number of frames in a single request to <= 2000000": frames(trial.Sym{}, mostFrames+1),
 		"please limit number of modules in a single request to <= 100000": modules(mostModules + 1),
@@ -111,7 +113,10 @@ func TestTheLargestRequestIsAnsweredAndOneMoreIsNot(t *testing.T) {
 func TestTheMostModulesAreAnswered(t *testing.T) {
 	skipIfShort(t)
 	s := trial.Start(t, trial.Options{Set: []string{"log.level=warn"}})
-	largest(t, s, newClient(t, s), modules(mostModules), mostModules)
+	a := &answer{depth: frameDepth}
+	if largest(t, s, newClient(t, s), modules(mostModules), a.read); a.frames != mostModules {
+		t.Errorf("the answer has %d frames: %.300s", a.frames, a.around.Bytes())
+	}
 }
 
 // wantText demands that an answer has a text in it.
