@@ -29,6 +29,10 @@ workload:
 	go run ./bench mozilla --symbols $(or $(SYMBOLS),bench/symbols)
 
 clients:
+	go test -count=1 -v ./internal/trial/debuggers
+	go test -count=1 -v -run "Firefox|Curl|Mozilla" ./internal/trial/uploaders
+	bench/clients/sentry-cli.sh
+	bench/clients/minio.sh
 	bench/clients/profiler.py $(PROFILER) $(RECORD)
 
 container:

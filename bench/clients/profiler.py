@@ -7,8 +7,9 @@ PROFILER is a checkout of https://github.com/firefox-devtools/profiler. Its tool
 profiler-edit is built in a copy, with node, npm and packages of npm's registry.
 It names the functions of the profiles in cmd/symbolon/testdata/profiler by the
 symbols beside them. Fails when it sends another request than the recorded one,
-which TestProfilesOfTheFirefoxProfiler asks, or when a frame of a program that
-has symbols gets no name. --record writes the requests instead.
+which TestProfilesOfTheFirefoxProfiler asks, when a frame of a program that has
+symbols gets no name, or when symbolon filter gives a sample another stack than
+the tool does. --record writes the requests instead.
 """
 import gzip
 import http.server
@@ -59,7 +60,7 @@ def serve(tmp):
     line = server.stdout.readline()
     if not line.startswith("listening on "):
         sys.exit("profiler.py: the server did not start: %s" % line)
-    return server, line.split()[-1]
+    return server, line.split()[-1], binary
 
 
 class Between(http.server.BaseHTTPRequestHandler):
@@ -90,7 +91,39 @@ def names(profile, program):
     return [function[f] for f, lib in zip(frames["func"], frames["lib"]) if lib >= 0 and libs[lib] == program]
 
 
-def check(tool, base, tmp, program, record):
+def stacks(profile):
+    """Returns the stacks of all samples: function, file, line, depth of inlining and function that contains it."""
+    shared = profile["shared"]
+    text, frames, functions = shared["stringArray"], shared["frameTable"], shared["funcTable"]
+    table, sources, symbols = shared["stackTable"], shared["sources"], shared["nativeSymbols"]
+    described, found = [], []
+    for i in range(table["length"]):
+        frame = table["frame"][i]
+        f, symbol = frames["func"][frame], frames["nativeSymbol"][frame]
+        name, source = text[functions["name"][f]], functions["source"][f]
+        place = (source is not None and text[sources["filename"][source]], frames["line"][frame], frames["inlineDepth"][frame])
+        if name.startswith(("0x", "<unknown at ")):  # the tool renames functions that are not found
+            name, symbol = "unknown", None
+        outer = symbol is not None and (text[symbols["name"][symbol]], symbols["address"][symbol])
+        offset = table["prefixOffset"][i]
+        described.append((described[i - offset] if offset else ()) + ((name, outer) + place,))
+    for thread in profile["threads"]:
+        found += [stack is not None and described[stack] for stack in thread["samples"]["stack"]]
+    return found
+
+
+def compare(tool, binary, tmp, program, out):
+    """Returns how many samples have other stacks in the result of symbolon filter, and how many samples there are."""
+    filtered, read = os.path.join(tmp, program + ".filtered.json.gz"), os.path.join(tmp, program + ".read.json.gz")
+    subprocess.run([binary, "filter", "--source", os.path.join(PROFILES, "store"), os.path.join(PROFILES, program + ".profile.json.gz"),
+                    "-o", filtered], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(["node", tool, "-i", filtered, "-o", read], check=True, stdout=subprocess.DEVNULL)
+    with gzip.open(out) as theirs, gzip.open(read) as ours:
+        pairs = list(zip(stacks(json.load(theirs)), stacks(json.load(ours)), strict=True))
+    return sum(a != b for a, b in pairs), len(pairs)
+
+
+def check(tool, base, binary, tmp, program, record):
     Between.bodies.clear()
     out = os.path.join(tmp, program + ".json.gz")
     subprocess.run(["node", tool, "-i", os.path.join(PROFILES, program + ".profile.json.gz"), "-o", out,
@@ -110,6 +143,10 @@ def check(tool, base, tmp, program, record):
     print("%s: %d frames of %d have a name" % (program, len(found) - len(bad), len(found)))
     if bad or not found:
         return "%s: no name for %s" % (program, ", ".join(bad) or "anything")
+    different, samples = compare(tool, binary, tmp, program, out)
+    print("%s: symbolon filter gives %d samples of %d the same stack" % (program, samples - different, samples))
+    if different:
+        return "%s: symbolon filter gives %d samples another stack" % (program, different)
     return None
 
 
@@ -118,11 +155,11 @@ def main():
         sys.exit(__doc__ + "\nmake clients PROFILER=DIR: no such checkout: %s" % "".join(sys.argv[1:2]))
     with tempfile.TemporaryDirectory() as tmp:
         tool = build(sys.argv[1], tmp)
-        server, Between.base = serve(tmp)
+        server, Between.base, binary = serve(tmp)
         between = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between)
         threading.Thread(target=between.serve_forever, daemon=True).start()
         try:
-            bad = [check(tool, "http://127.0.0.1:%d" % between.server_port, tmp, p, "--record" in sys.argv) for p in PROGRAMS]
+            bad = [check(tool, "http://127.0.0.1:%d" % between.server_port, binary, tmp, p, "--record" in sys.argv) for p in PROGRAMS]
         finally:
             between.shutdown()
             server.terminate()
