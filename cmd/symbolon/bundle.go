@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/srcbundle"
 )
 
@@ -20,7 +21,7 @@ its first folder, and so on. Sources inside the debug file are taken from there.
 Missing files, and files that are not text, are omitted.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if st, err := os.Stat(args[1]); err != nil || !st.IsDir() {
-				return &usageError{fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1])}
+				return cli.Usage(fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1]))
 			}
 			if out == "" {
 				out = args[0] + ".src.zip"

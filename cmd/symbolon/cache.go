@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"symbolon/internal/cache"
+	"symbolon/internal/cli"
 	"symbolon/internal/console"
 	"symbolon/internal/node"
 )
 
 func cacheCommand(e *env) *cobra.Command {
-	return group("cache", "List or purge the disk cache", cacheStatCommand(e), cacheListCommand(e), cachePurgeCommand(e))
+	return cli.Group("cache", "List or purge the disk cache", cacheStatCommand(e), cacheListCommand(e), cachePurgeCommand(e))
 }
 
 // runCache runs a command on the node of conf.
@@ -26,7 +27,7 @@ func addChoice(q *node.CacheQuery, fs *pflag.FlagSet) {
 	for _, k := range cache.Kinds() {
 		kinds = append(kinds, string(k))
 	}
-	fs.Var(choice{&q.Kind, kinds}, "kind", "only entries of `KIND`: "+console.OneOf(kinds))
+	fs.Var(cli.NewChoice(&q.Kind, kinds), "kind", "only entries of `KIND`: "+console.OneOf(kinds))
 	fs.BoolVar(&q.Faults, "faults", false, "only remembered faults")
 }
 
@@ -67,7 +68,7 @@ server also closes its open tables and looks each module up again; otherwise it
 still answers from them.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !q.All && q.Kind == "" && q.Older == 0 && !q.Faults {
-				return &usageError{"--faults, --kind, --older or --all is required"}
+				return cli.Usage("--faults, --kind, --older or --all is required")
 			}
 			return runCache(c.Context(), e, &conf, q)
 		},

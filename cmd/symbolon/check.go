@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 )
@@ -25,7 +26,7 @@ as in requests of Symbolicator, or a list as of "symbolon prefetch"; - is standa
 input.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
-				return &usageError{"--manifest is required"}
+				return cli.Usage("--manifest is required")
 			}
 			var modules []ident.Module
 			err := withInput(e, file, func(in io.Reader) (err error) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"symbolon/internal/cli"
 )
 
 // parsed is the result of parsing a command line.
@@ -34,12 +36,12 @@ func (p parsed) String() string {
 func parse(t *testing.T, line ...string) (p parsed) {
 	t.Helper()
 	root := commands(&env{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
-	for c := range tree(root) {
+	for c := range cli.Tree(root) {
 		if !c.HasSubCommands() {
 			c.RunE = func(_ *cobra.Command, args []string) error { p.args = args; return nil }
 		}
 	}
-	c, err := dispatch(t.Context(), root, line)
+	c, err := cli.Run(t.Context(), root, line, completeValues)
 	p.command, p.err, p.flags = c.CommandPath(), err, map[string]string{}
 	c.Flags().VisitAll(func(f *pflag.Flag) { p.flags[f.Name] = f.Name + "=" + f.Value.String() })
 	return p
@@ -48,12 +50,12 @@ func parse(t *testing.T, line ...string) (p parsed) {
 // TestEachFlagTakesOneDashOrTwo gives each flag of each command good and bad values, in
 // all forms.
 func TestEachFlagTakesOneDashOrTwo(t *testing.T) {
-	for c := range tree(commands(&env{})) {
+	for c := range cli.Tree(commands(&env{})) {
 		command := strings.Fields(c.CommandPath())[1:]
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			words := []string{"", "1", "-json"}
-			if v, ok := f.Value.(choice); ok {
-				words = append(words, v.words[1])
+			if v, ok := f.Value.(cli.Choice); ok {
+				words = append(words, v.Words[1])
 			}
 			for _, word := range words {
 				want := parse(t, append(command, "--"+f.Name+"="+word)...).String()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/config"
 	"symbolon/internal/console"
 	"symbolon/internal/ident"
@@ -38,10 +39,10 @@ for bash needs the package bash-completion.
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{"exactly one shell is required: " + console.OneOf(c.ValidArgs)}
+			return cli.Usage("exactly one shell is required: " + console.OneOf(c.ValidArgs))
 		}
 		if write[args[0]] == nil {
-			return &usageError{fmt.Sprintf("invalid shell %q: must be %s", args[0], console.OneOf(c.ValidArgs))}
+			return cli.Usage(fmt.Sprintf("invalid shell %q: must be %s", args[0], console.OneOf(c.ValidArgs)))
 		}
 		return write[args[0]]()
 	}
@@ -56,8 +57,8 @@ func completeValues(c *cobra.Command) {
 		complete := cobra.NoFileCompletions
 		var name string
 		name, f.Usage = pflag.UnquoteUsage(f) // shells print it
-		if v, ok := f.Value.(choice); ok {
-			complete = cobra.FixedCompletions(v.words, cobra.ShellCompDirectiveNoFileComp)
+		if v, ok := f.Value.(cli.Choice); ok {
+			complete = cobra.FixedCompletions(v.Words, cobra.ShellCompDirectiveNoFileComp)
 		} else if known, ok := completions[name]; ok {
 			complete = known
 		}
@@ -75,7 +76,7 @@ func completeValues(c *cobra.Command) {
 var completions = map[string]cobra.CompletionFunc{
 	"FILE": nil, "DEBUGFILE": nil, "OUT": nil, "SYM": nil, "TABLE": nil, "BUNDLE": nil,
 	"DIR":       cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-	"ARCH":      cobra.FixedCompletions(namesOf(ident.ArchUnknown+1, ident.ArchWasm64), cobra.ShellCompDirectiveNoFileComp),
+	"ARCH":      cobra.FixedCompletions(cli.NamesOf(ident.ArchUnknown+1, ident.ArchWasm64), cobra.ShellCompDirectiveNoFileComp),
 	"KEY=VALUE": completeSetting,
 	"SPEC":      completeSource,
 }

@@ -13,6 +13,7 @@ import (
 
 	"symbolon/internal/answer"
 	"symbolon/internal/cache/disk"
+	"symbolon/internal/cli"
 	"symbolon/internal/config"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
@@ -85,7 +86,7 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 	for _, spec := range f.sources {
 		s, err := source.ParseSpec(spec)
 		if err != nil {
-			return nil, nil, &usageError{err.Error()}
+			return nil, nil, cli.Usage(err.Error())
 		}
 		opt.Sources = append(opt.Sources, s)
 	}
@@ -219,7 +220,7 @@ func (t *temporary) Close() {
 }
 
 func configCommand(e *env) *cobra.Command {
-	return group("config", "Check or print the configuration", configCheckCommand(e), configPrintCommand(e), configReferenceCommand(e))
+	return cli.Group("config", "Check or print the configuration", configCheckCommand(e), configPrintCommand(e), configReferenceCommand(e))
 }
 
 func configCheckCommand(e *env) *cobra.Command {
@@ -233,9 +234,9 @@ creates and removes a folder there. It makes no requests over the network.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return unexpected(args[1])
+				return cli.Unexpected(args[1])
 			case len(args) == 1 && conf.file != "":
-				return &usageError{"the configuration file must be named once, as FILE or with --config"}
+				return cli.Usage("the configuration file must be named once, as FILE or with --config")
 			case len(args) == 1:
 				conf.file = args[0]
 			}

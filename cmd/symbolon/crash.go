@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/crash"
 	"symbolon/internal/standin/stackwalk"
 )
@@ -31,10 +32,10 @@ and debug files from /usr/lib/debug. Files of other builds are not used.
 Without --symbols and --source, symbols come from the sources of the configuration.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if opt.JSON && (human || opt.Brief || opt.Cyborg != "" || opt.Crash.Explain) {
-				return &usageError{"--json cannot be used with --human, --brief, --cyborg or --explain"}
+				return cli.Usage("--json cannot be used with --human, --brief, --cyborg or --explain")
 			}
 			if opt.Cyborg != "" && len(args) > 1 {
-				return &usageError{"--cyborg takes one DUMP"}
+				return cli.Usage("--cyborg takes one DUMP")
 			}
 			opt.Crash.OnlyRequesting = threads == "crashing"
 			return processCrashes(c.Context(), e, conf, opt, args)
@@ -48,7 +49,7 @@ Without --symbols and --source, symbols come from the sources of the configurati
 	fs.BoolVar(&opt.Brief, "brief", false, "print only the crash and the thread that crashed")
 	fs.StringVar(&opt.Cyborg, "cyborg", "", "print text, and write the JSON to `FILE`")
 	fs.BoolVar(&opt.Crash.Explain, "explain", false, "add to the text how each frame was found, and where missing symbols were searched")
-	fs.Var(choice{&threads, []string{"all", "crashing"}}, "threads", "print the stacks of `THREADS`: all or crashing")
+	fs.Var(cli.NewChoice(&threads, []string{"all", "crashing"}), "threads", "print the stacks of `THREADS`: all or crashing")
 	fs.StringVar(&opt.Extra, "evil-json", "", "add certificates and the microcode version from `FILE`, the .extra file of Firefox's crash reporter")
 	return c
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/console"
 	"symbolon/internal/demangle"
 )
@@ -32,6 +33,6 @@ changed. A name of Go is recognized only if it is the whole line.`,
 			})
 		},
 	}
-	c.Flags().Var(choice{&style, []string{"full", "noparams", "simple"}}, "style", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
+	c.Flags().Var(cli.NewChoice(&style, []string{"full", "noparams", "simple"}), "style", "full, noparams (no parameters) or simple (no template arguments either) as `STYLE`")
 	return c
 }

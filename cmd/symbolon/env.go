@@ -21,8 +21,6 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // the input or the operation failed
 	exitUsage  = 2 // the command line is wrong
-
-	exitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
 )
 
 // errReported is the error of a command that has printed the reason.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -29,7 +30,7 @@ sources directly and caches nothing.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := explain.ParseModules(args, ident.ParseType(kind))
 			if err != nil {
-				return &usageError{err.Error()}
+				return cli.Usage(err.Error())
 			}
 			q := explain.Question{Module: m}
 			q.Purpose, _ = locate.ParsePurpose(purpose) // one of the words
@@ -57,10 +58,10 @@ sources directly and caches nothing.`,
 	}
 	fs := c.Flags()
 	conf.add(fs)
-	fs.Var(choice{&purpose, namesOf(locate.SymFirst, locate.Pads)}, "purpose",
+	fs.Var(cli.NewChoice(&purpose, cli.NamesOf(locate.SymFirst, locate.Pads)), "purpose",
 		"the `PURPOSE` of the file: sym-first, as for Mozilla's interfaces; "+
 			"debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
-	fs.Var(choice{&kind, namesOf(ident.TypeELF, ident.TypeWasm)}, "type",
+	fs.Var(cli.NewChoice(&kind, cli.NamesOf(ident.TypeELF, ident.TypeWasm)), "type",
 		"the `TYPE` of the module: elf, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
 	fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 	return c

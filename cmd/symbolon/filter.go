@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cli"
 	"symbolon/internal/console"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
@@ -47,14 +48,14 @@ logs of glibc and perf, --local takes the files at their paths, and --module nam
 other ones. Modules without symbols are listed on standard error, with the reason.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return unexpected(args[1])
+				return cli.Unexpected(args[1])
 			}
 			return f.run(c.Context(), e, cmp.Or(strings.Join(args, ""), "-"))
 		},
 	}
 	fs := c.Flags()
 	f.conf.add(fs)
-	fs.Var(choice{&f.format.Format, auto.Names()}, "format", "the `FORMAT` of IN: "+strings.Join(auto.Names(), ", "))
+	fs.Var(cli.NewChoice(&f.format.Format, auto.Names()), "format", "the `FORMAT` of IN: "+strings.Join(auto.Names(), ", "))
 	fs.StringArrayVar(&f.modules, "module", nil,
 		"`NAME=ID` or NAME=FILE: the debug id, the build id, the file or the list of symbols (as /proc/kallsyms) of the module that IN calls NAME; may be repeated")
 	fs.BoolVar(&f.isLocal, "local", false, "use the files of this machine at the paths in IN, and their debug files in /usr/lib/debug")
@@ -100,11 +101,11 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNames func(), err error) {
 	if f.server != "" {
 		if f.isLocal || len(f.conf.sources) > 0 || files.Links.Dir != "" {
-			return nil, &usageError{"--server cannot be used with --source, --local and files of --module"}
+			return nil, cli.Usage("--server cannot be used with --source, --local and files of --module")
 		}
 		run.Names, err = filter.NewRemote(f.server, cmp.Or(f.token, environment(e, tokenName)))
 		if err != nil {
-			return nil, &usageError{"--server: " + err.Error()}
+			return nil, cli.Usage("--server: " + err.Error())
 		}
 		return func() {}, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cli"
 	"symbolon/internal/standin"
 	"symbolon/internal/standin/stackwalk"
 )
@@ -62,16 +63,16 @@ func run(ctx context.Context, args []string, e *env) int {
 	defer end()
 	out := &output{bin.ErrWriter{W: e.stdout}, end}
 	e.stdout = out
-	c, err := dispatch(inner, commands(e), args)
+	c, err := cli.Run(inner, commands(e), args, completeValues)
 	if out.Err != nil { // the cause of the other errors
 		err = out.Err
 	}
-	var usage *usageError
+	var usage *cli.UsageError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &usage):
-		say(e.stderr, "%s: %s\nRun \"%[1]s --help\" for usage.\n", c.CommandPath(), usage.text)
+		say(e.stderr, "%s: %s\nRun \"%[1]s --help\" for usage.\n", c.CommandPath(), usage.Error())
 		return exitUsage
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // the reader closed the pipe

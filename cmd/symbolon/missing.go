@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/missing"
 	"symbolon/internal/node"
 )
@@ -24,7 +25,7 @@ store is asked for the first 2,000). Counts have whole hours; those of the curre
 hour are known to the running server only, and those of 30 days are kept.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asJSON && asCSV {
-				return &usageError{"--json and --csv exclude each other"}
+				return cli.Usage("--json and --csv exclude each other")
 			}
 			var rows []*missing.Row
 			err := conf.operate(c.Context(), e, func(op operator) (err error) {

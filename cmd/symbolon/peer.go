@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/node"
 )
 
@@ -50,7 +51,7 @@ func (r *repeat) set(text string) error {
 		r.every = time.Hour
 		return nil
 	}
-	every, err := parseTime(text)
+	every, err := cli.ParseTime(text)
 	if err == nil {
 		r.every = every
 	}
@@ -64,7 +65,7 @@ func (r *repeat) take(args []string) ([]string, error) {
 		return args, nil
 	}
 	if err := r.set(args[0]); err != nil {
-		return nil, &usageError{fmt.Sprintf("invalid --repeat %q: %v", args[0], err)}
+		return nil, cli.Usage(fmt.Sprintf("invalid --repeat %q: %v", args[0], err))
 	}
 	return args[1:], nil
 }
@@ -83,7 +84,7 @@ command is for caches that are not in use by a server.`,
 				return err
 			}
 			if len(args) > 0 {
-				return unexpected(args[0])
+				return cli.Unexpected(args[0])
 			}
 			for {
 				if err := cleanup(c.Context(), e, &conf, dry); err != nil || again.every == 0 {

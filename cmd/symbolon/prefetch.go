@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
@@ -21,7 +22,7 @@ lines that begin with # are skipped. The exit status is 1 if a module was not
 found.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if parallel < 1 {
-				return &usageError{"--parallel must be 1 or more"}
+				return cli.Usage("--parallel must be 1 or more")
 			}
 			var modules []ident.Module
 			err := withInput(e, args[0], func(in io.Reader) (err error) {

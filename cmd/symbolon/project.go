@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/node"
 )
 
 func projectCommand(e *env) *cobra.Command {
-	return group("project", "List projects, and make them public or private", projectListCommand(e), projectSetCommand(e))
+	return cli.Group("project", "List projects, and make them public or private", projectListCommand(e), projectSetCommand(e))
 }
 
 func runProject(c *cobra.Command, e *env, conf *configFlags, q node.ProjectQuery) error {
@@ -36,7 +37,7 @@ func projectSetCommand(e *env) *cobra.Command {
 default, which is public until there is a token for reading it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.Public == isPrivate {
-				return &usageError{"exactly one of --public and --private is required"}
+				return cli.Usage("exactly one of --public and --private is required")
 			}
 			q.Name = args[0]
 			return runProject(c, e, &conf, q)

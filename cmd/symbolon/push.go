@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cli"
 	"symbolon/internal/object"
 	"symbolon/internal/push"
 	"symbolon/internal/standin"
@@ -70,7 +71,7 @@ func pushSymbolsCommand(e *env) *cobra.Command {
 	packages := &cobra.Command{Use: "package", Short: "Send the symbols of installed packages: push -p", Long: pushLong, RunE: pkg.run(e)}
 	pkg.pack(packages.Flags())
 	pkg.common(packages.Flags())
-	return group("push-symbols", "Send symbols, with the command line of Elastic's own client", executable, packages)
+	return cli.Group("push-symbols", "Send symbols, with the command line of Elastic's own client", executable, packages)
 }
 
 func (f *pushFlags) binary(fs *pflag.FlagSet) {
@@ -108,17 +109,17 @@ func (f *pushFlags) check(e *env, args []string) error {
 	files := len(f.binaries) + len(args)
 	switch {
 	case files+len(f.packages) == 0:
-		return &usageError{"FILE, or an installed package with -p, is required"}
+		return cli.Usage("FILE, or an installed package with -p, is required")
 	case f.debug != "" && (files != 1 || len(f.packages) > 0):
-		return &usageError{push.ErrDebugFile.Error()}
+		return cli.Usage(push.ErrDebugFile.Error())
 	case f.partSize < 1 || f.parallel < 1:
-		return &usageError{"--part-size and --parallel must be 1 or more"}
+		return cli.Usage("--part-size and --parallel must be 1 or more")
 	case f.url == "" && !f.dryRun:
-		return &usageError{"--url is required"}
+		return cli.Usage("--url is required")
 	case f.key == "" && !f.dryRun:
-		return &usageError{"--api-key, or the variable " + pushKeyName + ", is required"}
+		return cli.Usage("--api-key, or the variable " + pushKeyName + ", is required")
 	case strings.ContainsFunc(f.key, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return &usageError{"invalid --api-key: must be printable ASCII without blanks"}
+		return cli.Usage("invalid --api-key: must be printable ASCII without blanks")
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 		PartSize: f.partSize, Parallel: f.parallel, DryRun: f.dryRun, Force: f.force, Keep: f.out, RetryWait: f.pause,
 	}, push.Events{Result: out.Result, Damage: damage, Warn: out.Warn, Progress: out.Progress})
 	if err != nil {
-		return &usageError{err.Error()}
+		return cli.Usage(err.Error())
 	}
 	s, err := c.Push(ctx, append(slices.Clone(f.binaries), args...), f.packages)
 	if out.Clear(); err == nil {
@@ -154,7 +155,7 @@ func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 	}
 	switch {
 	case errors.Is(err, push.ErrDebugFile):
-		return &usageError{err.Error()}
+		return cli.Usage(err.Error())
 	case errors.Is(err, push.ErrFailed):
 		return errReported
 	}

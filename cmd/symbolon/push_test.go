@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
 	"symbolon/internal/ident"
@@ -210,10 +211,10 @@ func (s *receiver) pushUntil(ctx context.Context, args ...string) (stdout, stder
 	f.pause = time.Millisecond
 	c := f.command(e)
 	c.SilenceErrors, c.SilenceUsage = true, true
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(cli.FlagError)
 	c.SetArgs(args)
 	err := c.ExecuteContext(ctx)
-	var usage *usageError
+	var usage *cli.UsageError
 	switch {
 	case errors.As(err, &usage):
 		code = exitUsage

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/config"
 	"symbolon/internal/metric"
 )
@@ -52,17 +53,17 @@ func metricsPage(w io.Writer) error {
 }
 
 func commandsPage(w io.Writer) error {
-	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+exitCodes+"\n\n"+
+	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+cli.ExitCodes+"\n\n"+
 		"A command that a signal interrupts ends with 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
 		"`serve` is an exception: it is stopped by a signal, and exits with 0.\n")
 	root := commands(&env{})
 	for _, g := range root.Groups() {
-		for c := range tree(root) {
+		for c := range cli.Tree(root) {
 			if top := topOf(c); c.HasSubCommands() || top.GroupID != g.ID {
 				continue
 			}
 			say(w, "\n## %s\n\n```\n", c.CommandPath())
-			usage(w, c)
+			cli.WriteHelp(w, c)
 			say(w, "```\n")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/answer"
+	"symbolon/internal/cli"
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
@@ -43,8 +44,8 @@ the server of the data directory: as linked, and one less for return addresses.`
 	fs := c.Flags()
 	f.conf.addBase(fs)
 	fs.StringVar(&f.file, "fileid", "", "ask the server for the binary with this `ID`, instead of reading FILE")
-	fs.Var(choice{&f.format, []string{"text", "json", "jsonl", "gnu", "llvm"}}, "format", "text, json, jsonl, gnu or llvm as `FORMAT`")
-	fs.Var(choice{&f.addr, []string{"rva", "vaddr"}}, "addr", "`KIND` of the addresses: rva (relative to the image, default of text and json) or "+
+	fs.Var(cli.NewChoice(&f.format, []string{"text", "json", "jsonl", "gnu", "llvm"}), "format", "text, json, jsonl, gnu or llvm as `FORMAT`")
+	fs.Var(cli.NewChoice(&f.addr, []string{"rva", "vaddr"}), "addr", "`KIND` of the addresses: rva (relative to the image, default of text and json) or "+
 		"vaddr (as linked, default of gnu and llvm)")
 	objectFlags(fs, &f.open)
 	fs.StringArrayVar(&f.open.Dirs, "debug-dir", nil, "also search separate debug files in `DIR`; may be repeated")
@@ -94,17 +95,17 @@ func (f *resolveFlags) check(args []string) error {
 	default:
 		return nil
 	}
-	return &usageError{text}
+	return cli.Usage(text)
 }
 
 // resolveUploaded answers with what was uploaded of a binary.
 func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	file, err := ident.ParseFileID(f.file)
 	if err != nil {
-		return &usageError{"--fileid: " + err.Error()}
+		return cli.Usage("--fileid: " + err.Error())
 	}
 	if _, ok := answer.Formats[f.format]; !ok || f.table || f.addr == "rva" || f.open.Arch != "" || f.open.Object != 0 || len(f.open.Dirs) > 0 {
-		return &usageError{"with --fileid there are --format text, json and jsonl, and --data or --config"}
+		return cli.Usage("with --fileid there are --format text, json and jsonl, and --data or --config")
 	}
 	op, err := f.conf.operator(ctx, e)
 	if err != nil {

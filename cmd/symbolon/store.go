@@ -3,11 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/node"
 )
 
 func storeCommand(e *env) *cobra.Command {
-	return group("store", "Check or repair the store of uploads",
+	return cli.Group("store", "Check or repair the store of uploads",
 		onStore(e, "check", "Read all uploads and report damage", `Reads the bytes of all files, and prints what is missing or damaged. The exit status
 is 1 if there is anything.`),
 		onStore(e, "rebuild", "Make again what can be derived", `Does the same as "store check", makes the records of files from their bytes, and the
@@ -28,7 +29,7 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 		Use: verb, Short: short, Long: long,
 		RunE: func(c *cobra.Command, args []string) error {
 			if isRun := len(args) == 1 && args[0] == "run"; verb == "gc" && isRun == q.Dry {
-				return &usageError{`must be "gc run" or "gc --dry-run"`}
+				return cli.Usage(`must be "gc run" or "gc --dry-run"`)
 			}
 			return conf.operate(c.Context(), e, func(op operator) error { return op.Maintain(c.Context(), q, e.stdout) })
 		},

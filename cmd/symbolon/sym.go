@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/scratch"
@@ -28,7 +29,7 @@ start begins after that function.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if opt.Module != "" {
 				if err := ident.CheckFileName(opt.Module); err != nil {
-					return &usageError{"--module: " + err.Error()}
+					return cli.Usage("--module: " + err.Error())
 				}
 			}
 			obj, d, err := openObject(e, args[0])

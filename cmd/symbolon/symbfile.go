@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cli"
 	"symbolon/internal/companion"
 	"symbolon/internal/extract"
 	"symbolon/internal/format/symbfile"
@@ -24,7 +25,7 @@ import (
 )
 
 func symbfileCommand(e *env) *cobra.Command {
-	return group("symbfile", "Write, print, check or query the symbol files of Elastic's profiler",
+	return cli.Group("symbfile", "Write, print, check or query the symbol files of Elastic's profiler",
 		symbExtractCommand(e), symbRetpadsCommand(e), symbLookupCommand(e), symbDumpCommand(e), symbVerifyCommand(e),
 		symbSplitCommand(e), symbMergeCommand(e))
 }
@@ -39,10 +40,10 @@ pads have those of the return address of each call. Debug information that the
 binary lacks is taken from its separate debug file, if that is found or named.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if binary == "" || ranges == "" && pads == "" {
-				return &usageError{"-e and --ranges or --retpads are required"}
+				return cli.Usage("-e and --ranges or --retpads are required")
 			}
 			if ranges != "" && sameFile(ranges, pads) {
-				return &usageError{"--ranges and --retpads must be different files"}
+				return cli.Usage("--ranges and --retpads must be different files")
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -129,7 +130,7 @@ func symbRetpadsCommand(e *env) *cobra.Command {
 		Use: "retpads", Short: "Write the return pads of a binary from its ranges",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if binary == "" || ranges == "" {
-				return &usageError{"-e and --ranges are required"}
+				return cli.Usage("-e and --ranges are required")
 			}
 			code, err := openAlone(e, binary, open)
 			if err != nil {
@@ -240,7 +241,7 @@ func symbSplitCommand(e *env) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return withSymbfile(e, args, func(name string, r io.Reader) error {
 				if size < 1 {
-					return &usageError{"invalid --part-size: must be at least 1 byte"}
+					return cli.Usage("invalid --part-size: must be at least 1 byte")
 				}
 				base := cmp.Or(out, name)
 				s := scratch.NewParts(base)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/cli"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 	"symbolon/internal/symcache"
@@ -19,7 +20,7 @@ import (
 )
 
 func tableCommand(e *env) *cobra.Command {
-	return group("table", "Build, print or check the table of a debug file", tableBuildCommand(e), tableDumpCommand(e), tableVerifyCommand(e))
+	return cli.Group("table", "Build, print or check the table of a debug file", tableBuildCommand(e), tableDumpCommand(e), tableVerifyCommand(e))
 }
 
 func tableBuildCommand(e *env) *cobra.Command {
@@ -31,7 +32,7 @@ func tableBuildCommand(e *env) *cobra.Command {
 information. A file has the same tables, byte for byte, on every machine.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" && args[0] == "-" {
-				return &usageError{"--out is required for standard input"}
+				return cli.Usage("--out is required for standard input")
 			}
 			build, suffix := buildNames, ".symcache"
 			if unwind {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/node"
 	"symbolon/internal/token"
 )
 
 func tokenCommand(e *env) *cobra.Command {
-	c := group("token", "Add, list and remove the tokens of clients", tokenAddCommand(e), tokenListCommand(e), tokenRemoveCommand(e))
+	c := cli.Group("token", "Add, list and remove the tokens of clients", tokenAddCommand(e), tokenListCommand(e), tokenRemoveCommand(e))
 	c.Aliases = []string{"key"}
 	return c
 }
@@ -46,7 +47,7 @@ allows uploads, which includes reading, and without --project the project defaul
 	fs.StringToStringVar(&g.Labels, "label", nil, "a label that all uploads get, `NAME=VALUE`; may be repeated")
 	fs.Lookup("label").DefValue = "" // not "[]"
 	fs.Func("expires", "the `TIME` after which the token is refused, such as 90d or 12h", func(text string) error {
-		life, err := parseTime(text)
+		life, err := cli.ParseTime(text)
 		q.Token.Expires = time.Now().Add(life).UTC().Truncate(time.Second)
 		return err
 	})

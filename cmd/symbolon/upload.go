@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/cli"
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/send"
@@ -62,10 +63,10 @@ its store if none runs.`,
 
 func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 	if err := ident.CheckProject(f.send.Project); err != nil {
-		return &usageError{"--project: " + err.Error()}
+		return cli.Usage("--project: " + err.Error())
 	}
 	if f.send.Parallel < 1 {
-		return &usageError{"--parallel must be 1 or more"}
+		return cli.Usage("--parallel must be 1 or more")
 	}
 	f.send.URL = cmp.Or(f.send.URL, environment(e, uploadURLName))
 	f.send.Token = strings.TrimSpace(cmp.Or(f.send.Token, environment(e, uploadTokenName)))
@@ -75,7 +76,7 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 	limitHeap(commandMemory)
 	if f.sources != "" {
 		if info, err := os.Stat(f.sources); err != nil || !info.IsDir() {
-			return &usageError{fmt.Sprintf("invalid --sources %q: must be a folder", f.sources)}
+			return cli.Usage(fmt.Sprintf("invalid --sources %q: must be a folder", f.sources))
 		}
 	}
 	out := send.NewReport(e.stdout, e.stderr, e.tty, f.asJSON)
@@ -111,7 +112,7 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 func (f *uploadFlags) uploadTo(ctx context.Context, out *send.Report, paths []string) error {
 	r, err := send.NewRemote(f.send)
 	if err != nil {
-		return &usageError{err.Error()}
+		return cli.Usage(err.Error())
 	}
 	r.Done, r.Progress = out.Done, out.Progress
 	return f.upload(ctx, r, out, paths)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"symbolon/internal/cli"
 )
 
 // TestNoCommandIgnoresAnArgument gives each command more arguments than it
@@ -13,7 +15,7 @@ import (
 func TestNoCommandIgnoresAnArgument(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	for c := range tree(commands(&env{})) {
+	for c := range cli.Tree(commands(&env{})) {
 		if !c.HasSubCommands() && !strings.Contains(c.Use, "...") {
 			refuses(t, append(strings.Fields(c.CommandPath())[1:], "a", "b", "c")...)
 		}
@@ -47,7 +49,7 @@ func TestREADMETellsTheExitCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), exitCodes) {
-		t.Errorf("README.md does not say: %s", exitCodes)
+	if !strings.Contains(string(text), cli.ExitCodes) {
+		t.Errorf("README.md does not say: %s", cli.ExitCodes)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -52,8 +52,8 @@ var mustBe = map[string]string{
 	"bool": "true or false", "int": "a whole number", "duration": "a duration, such as 36h", "*bin.Size": "a size, such as 8MiB",
 }
 
-// flagError returns the error for people of an error of pflag.
-func flagError(c *cobra.Command, err error) error {
+// FlagError returns the error for people of an error of pflag.
+func FlagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
@@ -78,11 +78,11 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		err = fmt.Errorf("invalid --%s %q: %s", f.Name, invalid.GetValue(), reason)
 	}
-	return &usageError{err.Error()}
+	return Usage(err.Error())
 }
 
-// namesOf returns the names of the values from first to last.
-func namesOf[T interface {
+// NamesOf returns the names of the values from first to last.
+func NamesOf[T interface {
 	~uint8
 	String() string
 }](first, last T) (names []string) {
@@ -92,21 +92,24 @@ func namesOf[T interface {
 	return names
 }
 
-// choice is the value of a flag that is its default or one of some words.
-type choice struct {
+// A Choice is the value of a flag that is its default or one of some words.
+type Choice struct {
 	value *string
-	words []string
+	Words []string
 }
 
-func (c choice) String() string { return *c.value }
+// NewChoice returns a flag that sets value, whose default it has now.
+func NewChoice(value *string, words []string) Choice { return Choice{value, words} }
+
+func (c Choice) String() string { return *c.value }
 
 // Type returns the name of the type, as pflag.Value wants it.
-func (c choice) Type() string { return "choice" }
+func (c Choice) Type() string { return "choice" }
 
 // Set sets the value. Only the default may be another word: the empty one.
-func (c choice) Set(text string) error {
-	if !slices.Contains(c.words, text) && text != *c.value {
-		return errors.New("must be " + console.OneOf(c.words))
+func (c Choice) Set(text string) error {
+	if !slices.Contains(c.Words, text) && text != *c.value {
+		return errors.New("must be " + console.OneOf(c.Words))
 	}
 	*c.value = text
 	return nil
@@ -114,8 +117,8 @@ func (c choice) Set(text string) error {
 
 var errTime = errors.New("must be a duration of at least 1s, such as 15m or 1d")
 
-// parseTime parses a duration, which may begin with days.
-func parseTime(text string) (time.Duration, error) {
+// ParseTime parses a duration, which may begin with days.
+func ParseTime(text string) (time.Duration, error) {
 	days, rest := time.Duration(0), text
 	if head, tail, found := strings.Cut(text, "d"); found {
 		n, err := strconv.ParseUint(head, 10, 16)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"symbolon/internal/console"
 )
 
 // flagTitles are the titles of the lists of flags. The second is that of configNames.
@@ -14,7 +16,10 @@ var flagTitles = []string{"Flags", "Configuration"}
 
 var configNames = []string{"config", "data", "set", "source", "symbolicator-config"}
 
-func helpCommand(e *env) *cobra.Command {
+// ExitCodes are the exit codes of all commands.
+const ExitCodes = "Exit status: 0 done, 1 the input or the operation failed, 2 wrong usage, 130 interrupted."
+
+func helpCommand(version string) *cobra.Command {
 	var man string
 	c := &cobra.Command{
 		Use: "help [COMMAND]", Short: "Print the commands, or the flags of a command",
@@ -23,13 +28,13 @@ func helpCommand(e *env) *cobra.Command {
 			topic, rest, err := c.Root().Traverse(args)
 			switch {
 			case err != nil:
-				return flagError(c, err)
+				return FlagError(c, err)
 			case len(rest) > 0 && topic.HasSubCommands():
-				return missingCommand(e, topic, rest)
+				return missingCommand(topic, rest)
 			case len(rest) > 0:
-				return unexpected(rest[0])
+				return Unexpected(rest[0])
 			case man != "":
-				return writeManual(man, topic)
+				return writeManual(man, version, topic)
 			}
 			return topic.Help()
 		},
@@ -49,35 +54,35 @@ func helpCommand(e *env) *cobra.Command {
 	return c
 }
 
-// usage prints the help of a command.
-func usage(w io.Writer, c *cobra.Command) {
+// WriteHelp prints the help of a command.
+func WriteHelp(w io.Writer, c *cobra.Command) {
 	switch {
 	case !c.HasParent():
-		say(w, "Symbolon turns addresses into names.\n\nUsage: %s\n", usageLine(c))
+		console.Printf(w, "Symbolon turns addresses into names.\n\nUsage: %s\n", usageLine(c))
 		for _, g := range c.Groups() {
-			say(w, "\n%s:\n", g.Title)
+			console.Printf(w, "\n%s:\n", g.Title)
 			for _, sub := range c.Commands() {
 				if sub.GroupID == g.ID {
-					say(w, "  %-12s %s\n", sub.Name(), sub.Short)
+					console.Printf(w, "  %-12s %s\n", sub.Name(), sub.Short)
 				}
 			}
 		}
-		say(w, "\n\"symbolon help <command>\" prints its flags. Results go to stdout, everything else to stderr.\n"+exitCodes+"\n")
+		console.Printf(w, "\n\"symbolon help <command>\" prints its flags. Results go to stdout, everything else to stderr.\n"+ExitCodes+"\n")
 		return
 	case c.HasSubCommands():
-		say(w, "%s.\n\n", c.Short)
+		console.Printf(w, "%s.\n\n", c.Short)
 		for _, sub := range c.Commands() {
-			say(w, "  %s\n        %s.\n", strings.TrimSpace(c.CommandPath()+" "+sub.Use), sub.Short)
+			console.Printf(w, "  %s\n        %s.\n", strings.TrimSpace(c.CommandPath()+" "+sub.Use), sub.Short)
 		}
 		return
 	}
-	say(w, "%s.\n\nUsage: %s\n", c.Short, usageLine(c))
+	console.Printf(w, "%s.\n\nUsage: %s\n", c.Short, usageLine(c))
 	if c.Long != "" {
-		say(w, "\n%s\n", c.Long)
+		console.Printf(w, "\n%s\n", c.Long)
 	}
 	for _, title := range flagTitles {
 		if list := flagsOf(c, title); list != "" {
-			say(w, "\n%s:\n%s", title, list)
+			console.Printf(w, "\n%s:\n%s", title, list)
 		}
 	}
 }
