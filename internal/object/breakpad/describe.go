@@ -26,8 +26,14 @@ func Describe(src bin.Source) ([]object.Info, error) {
 		return nil, err
 	}
 	all := object.HasSymbols | object.HasDebug | object.HasUnwind
+	const overlap = 8 // a line that begins at the end of a step
+	buf := make([]byte, min(describeStep+overlap, src.Size()))
 	look := func(off, n int64) error {
-		b, err := bin.Read(src, off, int(min(n, src.Size()-off)))
+		b := buf[:min(n, src.Size()-off)]
+		m, err := src.ReadAt(b, off)
+		if m == len(b) {
+			err = nil // which may be io.EOF
+		}
 		for _, r := range records {
 			if info.Features&r.feature == 0 && bytes.Contains(b, r.begin) {
 				info.Features |= r.feature
@@ -38,7 +44,6 @@ func Describe(src bin.Source) ([]object.Info, error) {
 	if err := look(max(src.Size()-describeTail, 0), describeTail); err != nil {
 		return nil, err
 	}
-	const overlap = 8 // a line that begins at the end of a step
 	for off := int64(0); off < src.Size() && info.Features != all; off += describeStep {
 		if err := look(off, describeStep+overlap); err != nil {
 			return nil, err
