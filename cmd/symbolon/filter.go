@@ -103,10 +103,11 @@ func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNam
 		if f.isLocal || len(f.conf.sources) > 0 || files.Links.Dir != "" {
 			return nil, cli.Usage("--server cannot be used with --source, --local and files of --module")
 		}
-		run.Names, err = filter.NewRemote(f.server, cmp.Or(f.token, environment(e, tokenName)))
+		r, err := filter.NewRemote(f.server, cmp.Or(f.token, environment(e, tokenName)))
 		if err != nil {
 			return nil, cli.Usage("--server: " + err.Error())
 		}
+		run.Names, run.Answer = r, r.Answer
 		return func() {}, nil
 	}
 	if f.isLocal {
@@ -125,7 +126,7 @@ func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNam
 	if err != nil {
 		return nil, err
 	}
-	run.Names = files.Names(n.Names())
+	run.Names, run.Answer = files.Names(n.Names()), n.Answers()
 	return n.Close, nil
 }
 

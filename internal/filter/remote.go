@@ -32,7 +32,7 @@ func NewRemote(address, token string) (*Remote, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("invalid URL %q: must be http://HOST or https://HOST", address)
 	}
-	return &Remote{strings.TrimSuffix(u.String(), "/") + "/symbolicate/v5", token}, nil
+	return &Remote{strings.TrimSuffix(u.String(), "/"), token}, nil
 }
 
 const (
@@ -109,8 +109,12 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 			Found  map[string]*bool `json:"found_modules"`
 		}
 	}
-	if err := r.post(ctx, body, &out); err != nil {
+	text, err := r.Answer(ctx, "/symbolicate/v5", body)
+	if err != nil {
 		return err
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return fmt.Errorf("%s: invalid answer: %w", r.url, err)
 	}
 	if len(out.Results) != 1 || len(out.Results[0].Stacks) != 1 || len(out.Results[0].Stacks[0]) != len(stack) {
 		return fmt.Errorf("%s: invalid answer: must have a frame for each address", r.url)
@@ -141,23 +145,24 @@ func memoryMap(m ident.Module) []string {
 // maxTries limits the requests for one answer.
 const maxTries = 5
 
-// post sends a request, again while the server is busy or away, and decodes its answer.
-func (r *Remote) post(ctx context.Context, body []byte, out any) error {
+// Answer sends a request to a path of the server, again while the server is busy or
+// away, and returns its answer.
+func (r *Remote) Answer(ctx context.Context, path string, body []byte) ([]byte, error) {
 	backoff := transfer.Backoff{First: time.Second, Max: 10 * time.Second, MaxAfter: time.Minute}
 	for try := 1; ; try++ {
-		canPass, after, err := r.try(ctx, body, out)
+		text, canPass, after, err := r.try(ctx, path, body)
 		if err == nil || !canPass || try == maxTries || !backoff.Wait(ctx, try, after) {
-			return err
+			return text, err
 		}
 	}
 }
 
 // try sends a request once. If it fails, try reports whether the failure may pass, and
 // how long the server asks to wait.
-func (r *Remote) try(ctx context.Context, body []byte, out any) (canPass bool, after time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(body))
+func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte, canPass bool, after time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+path, bytes.NewReader(body))
 	if err != nil {
-		return false, 0, err
+		return nil, false, 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "symbolon")
@@ -166,22 +171,22 @@ func (r *Remote) try(ctx context.Context, body []byte, out any) (canPass bool, a
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return true, 0, err
+		return nil, true, 0, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRemoteAnswer))
+	text, err = io.ReadAll(io.LimitReader(resp.Body, maxRemoteAnswer))
 	switch {
 	case err != nil:
-		return true, 0, fmt.Errorf("%s: %w", r.url, err)
-	case resp.StatusCode != http.StatusOK:
+		return nil, true, 0, fmt.Errorf("%s: %w", r.url, err)
+	case len(text) == maxRemoteAnswer:
+		err = &StatusError{http.StatusRequestEntityTooLarge, "the answer is too large; ask for fewer addresses in a single request"}
+		return nil, false, 0, err
+	}
+	if err := CheckStatus(resp.StatusCode, text); err != nil {
 		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
-		after = transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
-		return canPass, after, fmt.Errorf("%s: status %s: %.200q", r.url, resp.Status, text)
+		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.url, err)
 	}
-	if err := json.Unmarshal(text, out); err != nil {
-		return false, 0, fmt.Errorf("%s: invalid answer: %w", r.url, err)
-	}
-	return false, 0, nil
+	return text, false, 0, nil
 }
 
 // remoteAnswer is the answer of a server.

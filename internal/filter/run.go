@@ -17,7 +17,10 @@ import (
 // Run is the rewriting of one input. It is safe for concurrent use.
 type Run struct {
 	Names Names
-	Force bool // names that the input has are replaced
+	// Answer answers a request to a path of the interfaces of Mozilla or Symbolicator.
+	// It is safe for concurrent use. The error may be a *StatusError.
+	Answer func(ctx context.Context, path string, body []byte) ([]byte, error)
+	Force  bool // names that the input has are replaced
 	// Known has the modules that the user named, by path or file name.
 	Known map[string]ident.Module
 	// Local returns the identifiers of the file at a path; nil if files of this

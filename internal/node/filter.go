@@ -1,8 +1,92 @@
 package node
 
-import "symbolon/internal/filter"
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"symbolon/internal/api"
+	"symbolon/internal/api/mozilla"
+	"symbolon/internal/api/sentry"
+	"symbolon/internal/bin"
+	"symbolon/internal/fault"
+	"symbolon/internal/filter"
+	"symbolon/internal/symbolicate"
+	"symbolon/internal/token"
+)
 
 // Names returns names from the sources of the node.
 func (n *Node) Names() filter.Names {
 	return &filter.Local{Engine: n.engine.Patient(), Locator: n.locator}
 }
+
+// Answers returns a function that answers requests from the sources of the node. Call it
+// at most once, and not after Front.
+func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]byte, error) {
+	grant := func(*http.Request) (*token.Grant, error) { return operator(), nil }
+	cfg := n.cfg.Mozilla
+	cfg.Strict = false // the limits of a server for its clients
+	symbols := mozilla.New(cfg, mozilla.Deps{
+		Grant: grant, Now: time.Now, Log: n.log,
+		Run: func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
+			return n.engineOver(n.answering(ctx, g, "")).Patient().Run(ctx, req)
+		},
+	})
+	n.sentry = sentry.New(n.cfg.Sentry, sentry.Deps{
+		Grant: grant, Engine: n.engineFor, Sources: len(n.sources.all), Now: time.Now, Log: n.log,
+	})
+	routes := slices.Concat(symbols.Routes(), n.sentry.Routes())
+	return func(ctx context.Context, path string, body []byte) ([]byte, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, path, nil)
+		if err != nil {
+			return nil, err
+		}
+		return n.answer(routes, r, body)
+	}
+}
+
+// answer has the interface of a request answer it with another body.
+func (n *Node) answer(routes []api.Route, r *http.Request, body []byte) (text []byte, err error) {
+	i := slices.IndexFunc(routes, func(to api.Route) bool { return to.Pattern == r.URL.Path })
+	if i < 0 {
+		return nil, fmt.Errorf("no interface at %s", r.URL.Path)
+	}
+	if most := bin.Size(cmp.Or(routes[i].MaxBody, int64(n.cfg.HTTP.Defaults().MaxBody))); len(body) > int(most) {
+		return nil, &filter.StatusError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request is too large: must be at most %v", most)}
+	}
+	defer func() {
+		if p := recover(); p == http.ErrAbortHandler {
+			text, err = nil, &filter.StatusError{Status: http.StatusRequestEntityTooLarge, Reason: "the answer is too large; ask for fewer addresses in a single request"}
+		} else if p != nil {
+			err = fault.Panicked(r.URL.Path, p)
+		}
+	}()
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := &response{header: http.Header{}}
+	routes[i].Handle(w, r)
+	if err := context.Cause(r.Context()); err != nil {
+		return nil, err
+	}
+	if w.text.Len() == 0 {
+		return nil, errors.New("no answer")
+	}
+	return w.text.Bytes(), filter.CheckStatus(cmp.Or(w.status, http.StatusOK), w.text.Bytes())
+}
+
+// response is a response in memory.
+type response struct {
+	header http.Header
+	status int
+	text   bytes.Buffer
+}
+
+func (w *response) Header() http.Header         { return w.header }
+func (w *response) WriteHeader(status int)      { w.status = cmp.Or(w.status, status) }
+func (w *response) Write(p []byte) (int, error) { return w.text.Write(p) }

@@ -25,6 +25,7 @@ import (
 // Node is a running node.
 type Node struct {
 	log       *slog.Logger
+	cfg       *config.Config
 	memory    memory
 	store     *disk.Store
 	client    *web.Client
@@ -38,7 +39,7 @@ type Node struct {
 	engine    *symbolicate.Engine
 	missing   *missing.Log
 	counting  func()       // ends the counting of missing modules; nil before Front
-	sentry    *sentry.Door // nil before Front
+	sentry    *sentry.Door // nil before Front and Answers
 	difs      *difs.Door   // nil before Front
 }
 
@@ -56,7 +57,7 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 	if _, err := Settle(cfg); err != nil {
 		return n, err
 	}
-	n.memory = newMemory(cfg)
+	n.cfg, n.memory = cfg, newMemory(cfg)
 	if n.store, err = disk.Open(cfg.Cache.Disk, cfg.Data, time.Now, log); err != nil {
 		return n, err
 	}

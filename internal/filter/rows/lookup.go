@@ -23,8 +23,6 @@ type lookups struct {
 	modules []module
 	known   map[string]int32 // of modules, by all that a row states of them
 	unit    uint32           // number of the unit
-	row     uint32           // number of the request whose answer is written
-	job     uint32           // number of the job whose answer is written
 	key     []byte
 
 	index   map[address]int32
@@ -41,8 +39,6 @@ type module struct {
 	hasID bool
 	unit  uint32 // the last unit whose query has it
 	index int32  // in that query
-	row   uint32 // the last request with a frame in it
-	job   uint32 // the last job whose answer has it
 }
 
 // style is the form of an answer.
@@ -52,9 +48,6 @@ const (
 	styleCall   style = iota // of crash pings: the members of an entry for each call
 	styleDump                // of stack walkers, see addDump
 	styleReport              // of crash reports of Apple, see addReport
-	styleV5                  // of Mozilla's interface, see addFunction
-	styleV4                  // the name of the function
-	styleSentry              // of Symbolicator, see addSentry
 )
 
 // address is an address of a query, with all that its answer depends on.
@@ -134,7 +127,10 @@ func (l *lookups) add(a address) int32 {
 	if i, ok := l.index[a]; ok {
 		return i
 	}
-	l.ask(a.module)
+	if m.unit != l.unit {
+		m.unit, m.index = l.unit, int32(len(l.query.Modules))
+		l.query.Modules = append(l.query.Modules, m.Module)
+	}
 	i := int32(len(l.query.Addresses))
 	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m.index, IsReturn: a.isReturn, Addr: a.addr})
 	l.answers = append(l.answers, answer{})
@@ -142,17 +138,9 @@ func (l *lookups) add(a address) int32 {
 	return i
 }
 
-// ask adds a module to the query.
-func (l *lookups) ask(module int32) {
-	if m := &l.modules[module]; m.hasID && m.unit != l.unit {
-		m.unit, m.index = l.unit, int32(len(l.query.Modules))
-		l.query.Modules = append(l.query.Modules, m.Module)
-	}
-}
-
 // look looks all addresses up. Call release.
 func (l *lookups) look(ctx context.Context) (err error) {
-	if len(l.query.Modules) > 0 {
+	if len(l.query.Addresses) > 0 {
 		l.answer, err = l.run.Look(ctx, &l.query)
 	}
 	return err
@@ -183,12 +171,6 @@ func (l *lookups) answerTo(i int32, a address) (from, to int32) {
 			l.addDump(a.addr, calls)
 		case styleReport:
 			l.addReport(a.addr, calls)
-		case styleV5:
-			l.addFunction(a.addr, calls)
-		case styleV4:
-			l.addText(rawjson.AppendQuoted(l.text, calls[len(calls)-1].Function))
-		case styleSentry:
-			l.addSentry(calls)
 		}
 	}
 	k.to = int32(len(l.ends))

@@ -27,7 +27,6 @@ type image struct {
 	module  int32 // in lookups.modules
 	base    uint64
 	hasBase bool
-	size    uint64 // zero: unknown
 	file    []byte // the last component of its name
 }
 

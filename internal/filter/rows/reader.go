@@ -23,7 +23,6 @@ type frame struct {
 	omitted int    // the number of frames that are left out here
 	at      value  // its object, if it is rewritten in place
 	image   int32  // in images
-	adjust  byte   // 't' or 'f': whether the address follows a call, as the frame states
 }
 
 // value is the place of a value in a document; the zero value if it is missing.

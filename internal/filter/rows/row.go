@@ -17,8 +17,7 @@ const (
 	crashPing
 	frameList
 	inPlace
-	requestBody
-	requestOfSentry
+	request
 	invalid // the answer is err
 )
 
@@ -41,8 +40,10 @@ type row struct {
 	isNew bool
 	ping  ping
 	list  frames
-	req   request
-	body  body
+	// A request is the value asked, sent to path; its answer is text.
+	asked value
+	path  string
+	text  []byte
 }
 
 // maxNested is the number of values in each other that are opened: a ping, its
@@ -142,13 +143,12 @@ func (r *reader) openObject(w *row, v value, m *members, depth int) {
 	case !m[threadCount].isMissing():
 		w.shape, w.list = inPlace, r.readDump(m)
 	case !m[jobsList].isMissing(), !m[memoryMap].isMissing() && !m[stacksList].isMissing():
-		var err error
-		w.shape = requestBody
-		if w.req, err = r.readRequest(v, m); err != nil {
-			r.refuse(w, v, err)
+		w.shape, w.asked, w.path = request, v, "/symbolicate/v5"
+		if m[jobsList].isMissing() && r.index(m[version], 5) < 5 {
+			w.path = "/symbolicate/v4"
 		}
 	case !m[sentryStacks].isMissing() && !m[modulesList].isMissing():
-		w.shape, w.body = requestOfSentry, r.readBody(m)
+		w.shape, w.asked, w.path = request, v, "/symbolicate"
 	case m.isPing():
 		w.shape, w.ping = crashPing, r.readPing(m)
 	case r.isList(m[framesList]):
@@ -204,10 +204,8 @@ func (r *reader) appendDoc(dst []byte, w *row) []byte {
 	switch w.shape {
 	case crashPing:
 		dst = r.appendPing(dst, w.doc, &w.ping)
-	case requestBody:
-		dst = r.appendRequest(dst, w.doc, &w.req)
-	case requestOfSentry:
-		dst = r.appendBody(dst, w.doc, &w.body)
+	case request:
+		dst = append(dst, w.text...)
 	case invalid:
 		dst = append(append(append(dst, '{'), note(w.err)...), '}')
 	default:

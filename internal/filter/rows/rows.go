@@ -5,7 +5,7 @@
 //	{"frames": [{"debug_file", "debug_id", "offset"}, …]}   also with module, code_id, id
 //	the output of a stack walker   in the member json_dump of a processed crash of Socorro, or alone
 //	a request of Mozilla's interface   of version 5 or 4, answered as by it
-//	a request of Symbolicator   answered with its stack traces and modules; addresses stay as they are
+//	a request of Symbolicator   answered as by it
 //	a string, or a line that is not JSON   text
 //
 // The frames of a stack walker that have no function get one. Otherwise the
@@ -21,6 +21,8 @@
 //
 // That to a list of frames has the same members, with the index of the frame
 // instead of the offset. An inlined call has an entry before that of its caller.
+//
+// The doors of these interfaces answer requests, with their limits (filter.Run.Answer).
 //
 // Rows are read until a unit of 4 MiB is complete, or no more of them have been
 // received. The addresses of a unit are looked up together. All other bytes are

@@ -30,9 +30,9 @@ var names = filtertest.Names{xulID: {
 // change it.
 func rewrite(t *testing.T, o rows.Options, input string) (string, rows.Counts) {
 	t.Helper()
-	once, counts := run(t, o, &filter.Run{Names: names}, input)
+	once, counts := run(t, o, &filter.Run{Names: names, Answer: echo}, input)
 	if !o.Chunks {
-		if twice, _ := run(t, o, &filter.Run{Names: names}, once); twice != once {
+		if twice, _ := run(t, o, &filter.Run{Names: names, Answer: echo}, once); twice != once {
 			t.Errorf("a second run changed\n%s\nto\n%s", once, twice)
 		}
 	}
@@ -343,75 +343,61 @@ func TestStackWalkersFramesAreNamedInPlace(t *testing.T) {
 	}
 }
 
-func TestRequestsHaveTheAnswerOfTheirInterface(t *testing.T) {
-	const job = `{"memoryMap":[["libxul.so","` + xulID + `"],["b.so","11"],["c.so",""],["libxul.so","` + xulID + `"],["d\"","1"]],` +
-		`"stacks":[[[0,6515],[3,32],[0,33]],[],[[1,1],[2,18446744073709551615],[-1,2],[0,-1]]]%s}`
-	const answer5 = `{"stacks":[[{"frame":0,"module":"libxul.so","module_offset":"0x1973","function":"outer","function_offset":"0x13","file":"/src/main.c","line":10,` +
-		`"inlines":[{"function":"inner<int>(\"a\")","file":"/src/util.h","line":31}]},` +
-		`{"frame":1,"module":"libxul.so","module_offset":"0x20","function":"start","function_offset":"0x0"},{"frame":2,"module":"libxul.so","module_offset":"0x21"}],[],` +
-		`[{"frame":0,"module":"b.so","module_offset":"0x1"},{"frame":1,"module":"c.so","module_offset":"0xffffffffffffffff"},` +
-		`{"frame":2,"module":"<unknown>","module_offset":"0x2"},{"frame":3,"module":"libxul.so","module_offset":"-0x1"}]],` +
-		`"found_modules":{"libxul.so/` + xulID + `":true,"b.so/11":false,"c.so/":false,"d\"/1":null}}`
-	const answer4 = `{"symbolicatedStacks":[["outer (in libxul.so)","start (in libxul.so)","0x21 (in libxul.so)"],[],["0x1 (in b.so)",` +
-		`"0xffffffffffffffff (in c.so)","0x2 (in <unknown>)","-0x1 (in libxul.so)"]],"knownModules":[true,false,false,true,null]}`
-	v5 := fmt.Sprintf(job, "")
-	for request, want := range map[string]string{
-		v5:                                  `{"results":[` + answer5 + `]}`,
-		fmt.Sprintf(job, `,"version":5`):    `{"results":[` + answer5 + `]}`,
-		`{"jobs":[` + v5 + `,` + v5 + `]}`:  `{"results":[` + answer5 + "," + answer5 + `]}`,
-		`{"jobs":[]}`:                       `{"results":[]}`,
-		fmt.Sprintf(job, `, "version" : 4`): answer4,
-		`{"jobs":[7]}`:                      `{"error":"invalid request: job 0: memoryMap must be a list of modules"}`,
-		`{"jobs":7,"x":1}`:                  `{"results":[]}`,
-		`{"memoryMap":[["a"]],"stacks":[]}`: `{"error":"invalid request: job 0: module 0 must be [debug file, debug id]"}`,
-		`{"memoryMap":[],"stacks":{}}`:      `{"error":"invalid request: job 0: stacks must be a list of lists"}`,
-		`{"jobs":[{"memoryMap":[],"stacks":[]},` + v5[:20] + `]}]}`: "",
-		`{"memoryMap":[],"stacks":[[],[[-1,0],[0,0]]]}`:             `{"error":"invalid request: job 0: stack 1: frame 1 must be [index of a module, offset]"}`,
-		`{"memoryMap":[],"stacks":[[[-1,1.5]]]}`:                    `{"error":"invalid request: job 0: stack 0: frame 0 must be [index of a module, offset]"}`,
+// echo answers a request with its path and itself.
+func echo(_ context.Context, path string, body []byte) ([]byte, error) {
+	switch {
+	case bytes.Contains(body, []byte(`"refuse"`)):
+		return nil, &filter.StatusError{Status: 400, Reason: `job 0 is "invalid"`}
+	case bytes.Contains(body, []byte(`"fail"`)):
+		return nil, &filter.StatusError{Status: 401, Reason: "invalid token"}
+	case bytes.Contains(body, []byte(`"page"`)):
+		return []byte("<html>"), nil
+	}
+	return fmt.Appendf(nil, "{\"path\":%q,\n\"asked\":%s}\n", path, body), nil
+}
+
+func TestRequestsAreAnsweredByTheirInterface(t *testing.T) {
+	for request, path := range map[string]string{
+		`{"memoryMap":[["a","b"]],"stacks":[ ]}`:   "/symbolicate/v5",
+		`{"memoryMap":[],"stacks":[],"version":5}`: "/symbolicate/v5",
+		`{"jobs":[7]}`: "/symbolicate/v5",
+		`{"memoryMap":[],"stacks":[], "version" : 4}`:       "/symbolicate/v4",
+		`{"stacktraces":[{"frames":[]}],"modules":[]}`:      "/symbolicate",
+		`{"jobs":[{"memoryMap":[],"stacks":[]},"refuse" ]}`: "",
 	} {
-		if want == "" {
-			want = request
+		want, failed := fmt.Sprintf(`{"path":%q, "asked":%s}`, path, request), 0
+		if path == "" {
+			want, failed = `{"error":"job 0 is \"invalid\""}`, 1
 		}
-		got, n := rewrite(t, rows.Options{Replace: true}, request)
-		if got != want {
-			t.Errorf("%s: got\n%s, want\n%s", request, got, want)
+		got, n := run(t, rows.Options{Replace: true}, &filter.Run{Names: names, Answer: echo}, request+"\n"+request)
+		if got != want+"\n"+want || n.Failed != 2*failed {
+			t.Errorf("%s: %d failed, got\n%s, want twice\n%s", request, n.Failed, got, want)
 		}
-		if hasError := strings.Contains(want, "error"); (n.Failed > 0) != hasError {
-			t.Errorf("%s: %d rows failed", request, n.Failed)
-		}
-		member := request
-		if want != request {
-			member = strings.TrimSuffix(request, "}") + `,"symbolicated":` + want + "}"
-		}
+		member := strings.TrimSuffix(request, "}") + `,"symbolicated":` + want + "}"
 		if got, _ := rewrite(t, rows.Options{}, request); got != member {
 			t.Errorf("%s: got\n%s, want\n%s", request, got, member)
 		}
 	}
 }
 
-func TestRequestOfSymbolicatorHasItsAnswer(t *testing.T) {
-	const body = `{"platform":"native","stacktraces":[{"thread_id":7,"registers":{"rip":"0x1"},"frames":[%s], "is_requesting":true},{"frames":[%s]},{}],"modules":[` +
-		`{"type":"elf","code_file":"/lib/libxul.so","debug_id":"` + xulID + `","image_addr":"0x10000"},{"type":"pe","debug_id":"11","image_addr":131072,"image_size":4096},` +
-		`{"image_addr":"0x30000","code_file":"u"},{}, 7]}`
-	const symbol = `"package":"/lib/libxul.so","symbol":"inner<int>(\"a\")","function":"inner<int>(\"a\")","filename":"util.h","abs_path":"/src/util.h","lineno":31%s},` +
-		`{"status":"symbolicated","original_index":%d,%s"package":"/lib/libxul.so","symbol":"outer","function":"outer","filename":"main.c","abs_path":"/src/main.c","lineno":10,"sym_addr":"%s"%s}`
-	inlined := func(n int, addr, entry, trust string) string {
-		return fmt.Sprintf(`{"status":"symbolicated","original_index":%d,%s`+symbol, n, addr, trust, n, addr, entry, trust)
+func TestRequestsAreAnsweredInTheirOrder(t *testing.T) {
+	var in, want strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&in, "{\"jobs\":[%d]}\n%s\n", i, ping(knownFrame))
+		fmt.Fprintf(&want, "{\"path\":\"/symbolicate/v5\", \"asked\":{\"jobs\":[%d]}}\n%s\n", i, answer(`"SIGSEGV"`, knownAnswer))
 	}
-	request := fmt.Sprintf(body,
-		`{"instruction_addr":"0x11973","trust":"context"},{"instruction_addr":"0x11974"},{"instruction_addr":"71026", "x":1},{"instruction_addr":"0x12"},{ },{"instruction_addr":131088},3`,
-		`{"instruction_addr":"0x1973","addr_mode":"rel:0","adjust_instruction_addr":false},{"instruction_addr":1,"addr_mode":"rel:9"},{"instruction_addr":"0x21000"},{"instruction_addr":"0x21001"}`)
-	answer := fmt.Sprintf(body[len(`{"platform":"native",`):],
-		inlined(0, `"instruction_addr":"0x11973",`, "0x11960", `,"trust":"context"`)+","+inlined(1, `"instruction_addr":"0x11974",`, "0x11960", "")+
-			`,{"status":"missing_symbol","original_index":2,"instruction_addr":"71026", "x":1},{"status":"missing","original_index":3,"instruction_addr":"0x12"}`+
-			`,{"status":"unknown_image","original_index":4},{"status":"missing","original_index":5,"instruction_addr":131088},3`,
-		inlined(0, `"addr_mode":"rel:0","instruction_addr":"0x1973",`, "0x1960", "")+
-			`,{"status":"unknown_image","original_index":1,"instruction_addr":1,"addr_mode":"rel:9"},{"status":"missing","original_index":2,"instruction_addr":"0x21000"}`+
-			`,{"status":"unknown_image","original_index":3,"instruction_addr":"0x21001"}`)
-	answer = strings.NewReplacer(`"image_addr":"0x10000"}`, `"image_addr":"0x10000","debug_status":"found"}`, `"image_size":4096}`, `"image_size":4096,"debug_status":"missing"}`,
-		`"u"}`, `"u","debug_status":"unused"}`, ",{}, 7]", `,{"debug_status":"missing"},7]`).Replace(answer)
-	if got, _ := rewrite(t, rows.Options{Replace: true}, request); got != `{"status":"completed",`+answer {
-		t.Errorf("got\n%s, want\n%s", got, `{"status":"completed",`+answer)
+	if got, _ := run(t, rows.Options{Replace: true}, &filter.Run{Names: names, Answer: echo}, in.String()); got != want.String() {
+		t.Errorf("got %.300s", got)
+	}
+}
+
+func TestRequestsWithoutAnAnswerEndTheRun(t *testing.T) {
+	for row, want := range map[string]string{`{"jobs":["fail"]}`: "invalid token", `{"jobs":["page"]}`: "invalid answer"} {
+		o := rows.Options{}
+		_, err := o.Filter(t.Context(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(row)), bufio.NewWriter(io.Discard))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got the error %v, want one with %q", row, err, want)
+		}
 	}
 }
 
@@ -440,7 +426,7 @@ func FuzzFilter(f *testing.F) {
 		rows.Is([]byte(input))
 		o := rows.Options{Field: field, Replace: replace, Chunks: chunks}
 		var out bytes.Buffer
-		counts, err := o.Filter(context.Background(), &filter.Run{Names: names}, bufio.NewReader(strings.NewReader(input)), bufio.NewWriter(&out))
+		counts, err := o.Filter(context.Background(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(input)), bufio.NewWriter(&out))
 		if err != nil {
 			return
 		}

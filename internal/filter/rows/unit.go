@@ -45,6 +45,9 @@ func (u *unit) rewrite(ctx context.Context, n int) error {
 		u.rows = append(u.rows, u.open(u.input[from:to:to]))
 		from = to
 	}
+	if err := u.answerRequests(ctx); err != nil {
+		return err
+	}
 	if err := u.look(ctx); err != nil {
 		return err
 	}

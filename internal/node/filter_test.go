@@ -1,0 +1,95 @@
+package node_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/rows"
+	"symbolon/internal/node"
+	"symbolon/internal/trial"
+)
+
+// named returns rows with names, without the line ends.
+func named(t *testing.T, run *filter.Run, input string) string {
+	t.Helper()
+	var out bytes.Buffer
+	o := rows.Options{Replace: true}
+	if _, err := o.Filter(t.Context(), run, bufio.NewReader(strings.NewReader(input+"\n")), bufio.NewWriter(&out)); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// alone returns a run that uses the sources of a configuration without a server.
+func alone(t *testing.T, config string) *filter.Run {
+	t.Helper()
+	cfg, _, err := readConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Data = t.TempDir()
+	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return &filter.Run{Names: n.Names(), Answer: n.Answers()}
+}
+
+// Rows that are requests have the answer of a server, with it and without it.
+func TestRowsHaveTheAnswersOfTheInterfaces(t *testing.T) {
+	t.Parallel()
+	u := trial.NewUpstream(t)
+	u.Do(trial.KettlePath, trial.File([]byte(trial.KettleSym)))
+	config := "sources:\n- {id: a, type: http, url: '" + u.URL + "'}\n"
+	s := open(t, t.TempDir(), config)
+	remote, err := filter.NewRemote(s.url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := `{"memoryMap":[["kettle.so","` + trial.KettleID + `"],["lid.so",""]],"stacks":[[[0,4100],[0,1],[1,2],[-1,3]]]%s}`
+	runs := []*filter.Run{alone(t, config), {Names: remote, Answer: remote.Answer}}
+	for _, c := range []struct{ path, body string }{
+		{"/symbolicate/v5", fmt.Sprintf(job, "")},
+		{"/symbolicate/v5", `{"jobs":[` + fmt.Sprintf(job, "") + `]}`},
+		{"/symbolicate/v4", fmt.Sprintf(job, `,"version":4`)},
+		{"/symbolicate", `{"stacktraces":[{"frames":[{"instruction_addr":4100,"addr_mode":"rel:0"},{"instruction_addr":"0x1"}]}],"modules":[{` + trial.Kettle + `,"image_addr":0}]}`},
+	} {
+		want := sendTo(t, "POST", s.url+c.path, c.body, "").Text
+		if !strings.Contains(want, "boil") {
+			t.Errorf("%s has the answer %s", c.path, want)
+		}
+		for i, run := range runs {
+			if got := named(t, run, c.body); got != want {
+				t.Errorf("run %d of %s: got\n%s, want\n%s", i, c.path, got, want)
+			}
+		}
+	}
+	const invalid = `{"memoryMap":[],"stacks":[[[0,0]]]}`
+	for i, run := range runs {
+		if got := named(t, run, invalid); got != `{"error":"job 0 has invalid stacks: stack 0 frame 0 has a module_index that isn't in modules"}` {
+			t.Errorf("run %d: the invalid request has the answer %s", i, got)
+		}
+	}
+}
+
+func TestLimitsOfAServerHoldForRows(t *testing.T) {
+	t.Parallel()
+	run := alone(t, "mozilla: {strict: true, max_frames: 12}\nsentry: {max_body: 1KiB}\n")
+	const job = `{"memoryMap":[],"stacks":[[]]}`
+	for row, want := range map[string]string{
+		`{"jobs":[` + job + strings.Repeat(","+job, 10) + `]}`:                                             `{"results":[`,
+		`{"memoryMap":[],"stacks":[[[-1,1]` + strings.Repeat(",[-1,1]", 12) + `]]}`:                        `{"error":"please limit number of frames in a single request to <= 12"}`,
+		`{"stacktraces":[],"modules":[],"x":"` + strings.Repeat("y", 1<<10) + `"}`:                         `{"error":"the request is too large: must be at most 1KiB"}`,
+		`{"stacktraces":[],"modules":[],"sources":[{"id":"x","type":"http","url":"http://127.0.0.1:1/"}]}`: `{"error":"sources in requests are not allowed`,
+	} {
+		if got := named(t, run, row); !strings.HasPrefix(got, want) {
+			t.Errorf("%.80s: got %s, want %s", row, got, want)
+		}
+	}
+}
