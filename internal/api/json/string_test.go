@@ -2,6 +2,7 @@ package json_test
 
 import (
 	stdjson "encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -55,4 +56,13 @@ func FuzzEscape(f *testing.F) {
 			t.Fatalf("%q is read as %q, want %q", s, back, theirs)
 		}
 	})
+}
+
+func BenchmarkAppendQuoted(b *testing.B) {
+	text := []byte(strings.Repeat(`{"module":"libc.so.6","frames":[1,2,3]},`, 1000))
+	b.SetBytes(int64(len(text)))
+	var dst []byte
+	for b.Loop() {
+		dst = json.AppendQuoted(dst[:0], text)
+	}
 }

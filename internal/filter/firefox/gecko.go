@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/rawjson"
 )
@@ -239,7 +240,7 @@ func (g *gecko) lookUp(ctx context.Context, run *filter.Run) (edits []edit, err 
 		text := appendLocation(nil, &frames[len(frames)-1], l.mapping.module.CodeFile)
 		edits = append(edits, edit{l.from, func(e *rawjson.Editor) error {
 			e.Replace(l.from, l.to)
-			e.Out.Write(rawjson.AppendQuoted(e.Out.AvailableBuffer(), text))
+			e.Out.Write(json.AppendQuoted(e.Out.AvailableBuffer(), text))
 			return nil
 		}})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
 	"symbolon/internal/filter/rawjson"
 )
@@ -133,7 +134,7 @@ func (s *stringArray) edits() []edit {
 			if i > 0 || len(s.at) > 0 {
 				e.Out.WriteByte(',')
 			}
-			e.Out.Write(rawjson.AppendQuoted(e.Out.AvailableBuffer(), s.texts.list[id]))
+			e.Out.Write(json.AppendQuoted(e.Out.AvailableBuffer(), s.texts.list[id]))
 		}
 		return nil
 	}}}

@@ -183,34 +183,3 @@ func hex4(text []byte) (v rune) {
 	}
 	return v
 }
-
-// AppendQuoted appends text as a string with quotes. Bytes that are not UTF-8
-// become U+FFFD.
-func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf && isPlain[c] {
-			dst = append(dst, c)
-			i++
-			continue
-		}
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c < 0x20:
-			const digits = "0123456789abcdef"
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		default:
-			char, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-			dst = utf8.AppendRune(dst, char)
-			i += size - 1
-		}
-		i++
-	}
-	return append(dst, '"')
-}

@@ -3,15 +3,15 @@ package rows
 import (
 	"strconv"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
-	"symbolon/internal/filter/rawjson"
 )
 
 // appendCall appends the members of a call, but for the offset, which differs for
 // each process.
 func appendCall(dst, label []byte, addr uint64, f *filter.Frame) []byte {
 	dst = appendPlace(dst, label, addr)
-	dst = rawjson.AppendQuoted(append(dst, `,"function":`...), f.Function)
+	dst = json.AppendQuoted(append(dst, `,"function":`...), f.Function)
 	dst = appendHex(append(dst, `,"function_offset":`...), addr-f.Entry)
 	return appendFile(dst, f)
 }
@@ -19,7 +19,7 @@ func appendCall(dst, label []byte, addr uint64, f *filter.Frame) []byte {
 // appendFile appends a file and a line, if they are known.
 func appendFile(dst []byte, f *filter.Frame) []byte {
 	if len(f.File) > 0 {
-		dst = rawjson.AppendQuoted(append(dst, `,"file":`...), f.File)
+		dst = json.AppendQuoted(append(dst, `,"file":`...), f.File)
 		if f.Line > 0 {
 			dst = strconv.AppendUint(append(dst, `,"line":`...), uint64(f.Line), 10)
 		}
@@ -32,7 +32,7 @@ func appendInlined(dst []byte, calls []filter.Frame) []byte {
 	dst = append(dst, '[')
 	from := len(dst)
 	for i := range calls {
-		dst = rawjson.AppendQuoted(append(comma(dst, from), `{"function":`...), calls[i].Function)
+		dst = json.AppendQuoted(append(comma(dst, from), `{"function":`...), calls[i].Function)
 		dst = append(appendFile(dst, &calls[i]), '}')
 	}
 	return append(dst, ']')
@@ -85,5 +85,5 @@ func parseHex(text []byte) (v uint64, ok bool) {
 
 // note returns an error as a member of an answer.
 func note(err error) string {
-	return string(rawjson.AppendQuoted([]byte(`"error":`), err.Error()))
+	return string(json.AppendQuoted([]byte(`"error":`), err.Error()))
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
-	"symbolon/internal/filter/rawjson"
 )
 
 // The members of a frame whose values are the first texts of an answer in the style.
@@ -18,7 +18,7 @@ var membersOf = [...][]string{
 // addDump adds the values of a frame of a stack walker.
 func (l *lookups) addDump(addr uint64, calls []filter.Frame) {
 	outer, inlined := &calls[len(calls)-1], calls[:len(calls)-1]
-	l.addText(rawjson.AppendQuoted(l.text, outer.Function))
+	l.addText(json.AppendQuoted(l.text, outer.Function))
 	l.addText(appendHex(l.text, addr-outer.Entry))
 	l.addPlace(outer.File, outer.Line)
 	if len(inlined) > 0 {
@@ -33,14 +33,14 @@ func (l *lookups) addDump(addr uint64, calls []filter.Frame) {
 // members of a frame for each inlined call.
 func (l *lookups) addReport(addr uint64, calls []filter.Frame) {
 	outer, inlined := &calls[len(calls)-1], calls[:len(calls)-1]
-	l.addText(rawjson.AppendQuoted(l.text, outer.Function))
+	l.addText(json.AppendQuoted(l.text, outer.Function))
 	l.addText(strconv.AppendUint(l.text, addr-outer.Entry, 10))
 	l.addPlace(base(outer.File), outer.Line)
 	for i := range inlined {
 		f := &inlined[i]
-		dst := rawjson.AppendQuoted(append(l.text, `"symbol":`...), f.Function)
+		dst := json.AppendQuoted(append(l.text, `"symbol":`...), f.Function)
 		if len(f.File) > 0 {
-			dst = rawjson.AppendQuoted(append(dst, `,"sourceFile":`...), base(f.File))
+			dst = json.AppendQuoted(append(dst, `,"sourceFile":`...), base(f.File))
 			dst = strconv.AppendUint(append(dst, `,"sourceLine":`...), uint64(f.Line), 10)
 		}
 		l.addText(append(dst, `,"inline":true`...))
@@ -54,7 +54,7 @@ func (l *lookups) addPlace(file []byte, line uint32) {
 		l.addText(l.text)
 		return
 	}
-	l.addText(rawjson.AppendQuoted(l.text, file))
+	l.addText(json.AppendQuoted(l.text, file))
 	if line > 0 {
 		l.addText(strconv.AppendUint(l.text, uint64(line), 10))
 	} else {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
-	"symbolon/internal/filter/rawjson"
 	"symbolon/internal/ident"
 )
 
@@ -101,9 +101,9 @@ func (l *lookups) module(s stated) int32 {
 	if i, ok := l.known[string(key)]; ok {
 		return i
 	}
-	m := module{name: string(s.file), label: rawjson.AppendQuoted(nil, base(s.file))}
+	m := module{name: string(s.file), label: json.AppendQuoted(nil, base(s.file))}
 	if len(s.file) == 0 {
-		m.name, m.label = string(s.debugFile), rawjson.AppendQuoted(nil, base(s.debugFile))
+		m.name, m.label = string(s.debugFile), json.AppendQuoted(nil, base(s.debugFile))
 	}
 	m.Type = s.kind
 	m.CodeFile, m.DebugFile = string(s.file), string(base(s.debugFile))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"symbolon/internal/filter/rawjson"
+	"symbolon/internal/api/json"
 )
 
 // shape is the kind of a document.
@@ -186,7 +186,7 @@ func (r *reader) appendRow(dst []byte, w *row) []byte {
 	dst = append(dst, w.line[:w.value.from]...)
 	if w.isString {
 		r.scratch = r.appendDoc(r.scratch[:0], w)
-		dst = rawjson.AppendQuoted(dst, r.scratch)
+		dst = json.AppendQuoted(dst, r.scratch)
 	} else {
 		dst = r.appendDoc(dst, w)
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"symbolon/internal/filter/rawjson"
+	"symbolon/internal/api/json"
 )
 
 const (
@@ -163,7 +163,7 @@ func (u *unit) writeString(ctx context.Context, w *row) error {
 		return nil
 	}
 	u.dst = append(u.dst[:0], w.line[:w.value.from]...)
-	u.dst = rawjson.AppendQuoted(u.dst, text.Bytes())
+	u.dst = json.AppendQuoted(u.dst, text.Bytes())
 	u.out.Write(append(u.dst, w.line[w.value.to:]...))
 	return nil
 }

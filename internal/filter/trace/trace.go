@@ -21,6 +21,7 @@ import (
 	"context"
 	"io"
 
+	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/rawjson"
 )
@@ -79,7 +80,7 @@ func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) e
 		for _, x := range frames[1:] {
 			name = append(append(name, " ← "...), x.Function...)
 		}
-		quoted = rawjson.AppendQuoted(quoted[:0], append(name, f.suffix...))
+		quoted = json.AppendQuoted(quoted[:0], append(name, f.suffix...))
 		editor.Replace(f.from, f.to)
 		w.Write(quoted)
 	}
