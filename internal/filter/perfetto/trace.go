@@ -222,8 +222,8 @@ func (s *sequence) name(mapping []byte) (path, buildID []byte) {
 		case tagPath:
 			add(r.Value)
 		case tagPaths:
-			for ids := wire.NewNumbers(r.Bytes); ids.Next(); {
-				add(ids.Value)
+			for id := range wire.Numbers(r.Bytes) {
+				add(id)
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func TestDamagedRecordIsCopied(t *testing.T) {
 func TestDamagedProfileIsRejected(t *testing.T) {
 	data := sample()
 	err := pprof.Rewrite(context.Background(), &filter.Run{Names: names}, data[:len(data)-1], &bytes.Buffer{})
-	if want := fmt.Sprintf("read profile: protobuf: malformed: field at byte %d: data ends early", len(data)-len(message(97, "kept"))); fault.KindOf(err) != fault.Malformed || err.Error() != want {
+	if want := fmt.Sprintf("read profile: protobuf: malformed: field at byte %d: unexpected EOF", len(data)-len(message(97, "kept"))); fault.KindOf(err) != fault.Malformed || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

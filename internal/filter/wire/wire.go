@@ -6,14 +6,16 @@
 // for byte. The functions that append fields write the shortest encoding, as the
 // libraries of all languages do.
 //
-// Groups are not supported; no format of ours has any. All lengths are checked
-// against the message. A Reader belongs to one goroutine.
+// Groups are not supported; no format of ours has any. A Reader belongs to one
+// goroutine.
 package wire
 
 import (
-	"encoding/binary"
+	"errors"
+	"iter"
 
-	"symbolon/internal/bin"
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"symbolon/internal/fault"
 )
 
@@ -21,14 +23,11 @@ import (
 type Tag uint64
 
 const (
-	Varint  Tag = 0
-	Fixed64 Tag = 1
-	Bytes   Tag = 2 // texts, messages, and lists of numbers
-	Fixed32 Tag = 5
+	Varint  = Tag(protowire.VarintType)
+	Fixed64 = Tag(protowire.Fixed64Type)
+	Bytes   = Tag(protowire.BytesType) // texts, messages, and lists of numbers
+	Fixed32 = Tag(protowire.Fixed32Type)
 )
-
-// maxTag is the tag with the greatest number and type.
-const maxTag = 1<<32 - 1
 
 // Num returns the number of the field.
 func (t Tag) Num() int { return int(t >> 3) }
@@ -56,6 +55,8 @@ func (r *Reader) Err() error {
 	return fault.New(fault.Malformed, "protobuf", "field at byte %d: %w", r.Start, r.err)
 }
 
+var errType = errors.New("unsupported wire type")
+
 // Next reads a field. It returns false at the end of the message, and before a
 // field that is damaged.
 func (r *Reader) Next() bool {
@@ -63,102 +64,52 @@ func (r *Reader) Next() bool {
 	if r.err != nil || r.Start == len(r.msg) {
 		return false
 	}
-	tag, at, err := varint(r.msg, r.Start)
-	if err == nil && (tag>>3 == 0 || tag > maxTag) {
-		err = errNumber
-	}
-	if err == nil {
-		r.Tag = Tag(tag)
-		at, err = r.content(at)
-	}
-	if err != nil {
-		r.err = err
+	num, kind, n := protowire.ConsumeTag(r.msg[r.Start:])
+	if n < 0 {
+		r.err = protowire.ParseError(n)
 		return false
 	}
-	r.End = at
-	return true
-}
-
-const (
-	errNumber = constError("invalid field number: must be 1 to 536870911")
-	errType   = constError("unsupported wire type")
-)
-
-type constError string
-
-func (e constError) Error() string { return string(e) }
-
-// content reads the field that follows a tag and returns its end.
-func (r *Reader) content(at int) (int, error) {
-	r.Value, r.Bytes = 0, nil
-	var err error
-	switch r.Tag & 7 {
+	r.Tag, r.Value, r.Bytes = Tag(num)<<3|Tag(kind), 0, nil
+	at := r.Start + n
+	switch Tag(kind) {
 	case Varint:
-		r.Value, at, err = varint(r.msg, at)
+		r.Value, n = protowire.ConsumeVarint(r.msg[at:])
 	case Bytes:
-		var n uint64
-		if n, at, err = varint(r.msg, at); err != nil {
-			return 0, err
-		}
-		if n > uint64(len(r.msg)-at) {
-			return 0, bin.ErrShort
-		}
-		end := at + int(n)
-		r.Bytes, at = r.msg[at:end:end], end
+		r.Bytes, n = protowire.ConsumeBytes(r.msg[at:])
 	case Fixed64:
-		if len(r.msg)-at < 8 {
-			return 0, bin.ErrShort
-		}
-		r.Value, at = binary.LittleEndian.Uint64(r.msg[at:]), at+8
+		r.Value, n = protowire.ConsumeFixed64(r.msg[at:])
 	case Fixed32:
-		if len(r.msg)-at < 4 {
-			return 0, bin.ErrShort
-		}
-		r.Value, at = uint64(binary.LittleEndian.Uint32(r.msg[at:])), at+4
+		var v uint32
+		v, n = protowire.ConsumeFixed32(r.msg[at:])
+		r.Value = uint64(v)
 	default:
-		err = errType
-	}
-	return at, err
-}
-
-// varint returns the number at a place of a message, and the place after it.
-func varint(msg []byte, at int) (uint64, int, error) {
-	if at < len(msg) && msg[at] < 0x80 {
-		return uint64(msg[at]), at + 1, nil
-	}
-	v, n := binary.Uvarint(msg[at:])
-	switch {
-	case n > 0:
-		return v, at + n, nil
-	case n == 0:
-		return 0, 0, bin.ErrShort
-	}
-	return 0, 0, bin.ErrOverflow
-}
-
-// Numbers is a reader of a packed list of Varints.
-type Numbers struct {
-	Value uint64
-	list  []byte
-}
-
-// NewNumbers returns Numbers before the first one of a list.
-func NewNumbers(list []byte) Numbers { return Numbers{list: list} }
-
-// Next reads a number. It returns false at the end of the list, and before a number
-// that is damaged.
-func (n *Numbers) Next() bool {
-	v, at, err := varint(n.list, 0)
-	if err != nil {
+		r.err = errType
 		return false
 	}
-	n.Value, n.list = v, n.list[at:]
+	if n < 0 {
+		r.err = protowire.ParseError(n)
+		return false
+	}
+	r.End = at + n
 	return true
+}
+
+// Numbers yields the numbers of a packed list of Varints, up to one that is damaged.
+func Numbers(list []byte) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for len(list) > 0 {
+			v, n := protowire.ConsumeVarint(list)
+			if n < 0 || !yield(v) {
+				return
+			}
+			list = list[n:]
+		}
+	}
 }
 
 // AppendVarint appends a field with a number.
 func AppendVarint(b []byte, num int, v uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3), v)
+	return protowire.AppendVarint(protowire.AppendVarint(b, uint64(num)<<3), v)
 }
 
 // AppendBytes appends a field with a text or a message.
@@ -168,7 +119,7 @@ func AppendBytes[T []byte | string](b []byte, num int, text T) []byte {
 
 // AppendLength appends the beginning of a field whose n bytes follow.
 func AppendLength(b []byte, num, n int) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(num)<<3|uint64(Bytes)), uint64(n))
+	return protowire.AppendVarint(protowire.AppendVarint(b, uint64(num)<<3|uint64(Bytes)), uint64(n))
 }
 
 // AppendWithout appends the fields of a valid message, except for those with a
