@@ -2,13 +2,14 @@
 // tools:
 //
 //	go run ./bench mozilla   answers, memory and start-up of a server
+//	go run ./bench pings     crash pings, as an input of batches
 //	go run ./bench sentry    load on Sentry's interface
 //	go run ./bench images    tables and lookups of linked binaries
 //	go run ./bench oracle    frames beside those of other symbolizers
 //	go run ./bench names    names in test suites of other demanglers
 //	go run ./bench standin   output as addr2line and llvm-symbolizer, line by line
 //
-// Mozilla, sentry and images need Linux. README.md describes each.
+// Mozilla, pings, sentry and images need Linux. README.md describes each.
 package main
 
 import (

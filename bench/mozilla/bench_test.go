@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -116,6 +119,71 @@ func TestRandomAddressesAreInFunctions(t *testing.T) {
 	for _, a := range anywhere(modules[0].funcs, 1000) {
 		if name, _ := nameAt(t, &modules[0], a); name == "" {
 			t.Fatalf("%#x is in no function", a)
+		}
+	}
+}
+
+// lines returns the lines of the files that Pings writes for some modules.
+func lines(t *testing.T, rows string, flags ...string) (lines []string) {
+	dir := filepath.Dir(filepath.Dir(filepath.Dir(symbols(t)[0].path)))
+	var files []string
+	for i, arg := range flags {
+		if strings.HasSuffix(arg, ".json") {
+			flags[i] = filepath.Join(t.TempDir(), arg)
+			files = append(files, flags[i])
+		}
+	}
+	if err := Pings(t.Context(), append([]string{"--symbols", dir, "--rows", rows}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = slices.AppendSeq(lines, strings.Lines(string(text)))
+	}
+	return lines
+}
+
+func TestPingDependsOnItsNumberAndTheSeed(t *testing.T) {
+	one, three := lines(t, "10", "--out", "0.json"), lines(t, "10", "--out", "0.json", "1.json", "2.json")
+	if !slices.Equal(one, three) {
+		t.Errorf("three files: got\n%q, want\n%q", three, one)
+	}
+	if other := lines(t, "10", "--seed", "2", "--out", "0.json"); slices.Equal(one, other) {
+		t.Error("another seed: got the same rows")
+	}
+}
+
+func TestPingsHaveFramesInFunctions(t *testing.T) {
+	modules := symbols(t)
+	for _, flags := range [][]string{{"--out", "0.json"}, {"--all-modules", "--out", "0.json"}} {
+		for _, line := range lines(t, "20", flags...) {
+			var ping struct {
+				Modules []struct {
+					File string `json:"debug_file"`
+					Base string `json:"base_address"`
+				}
+				Threads []struct {
+					Frames []struct {
+						IP     string
+						Module int `json:"module_index"`
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &ping); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range ping.Threads[0].Frames {
+				m := ping.Modules[f.Module]
+				ip, _ := strconv.ParseUint(f.IP, 0, 64)
+				base, _ := strconv.ParseUint(m.Base, 0, 64)
+				k := slices.IndexFunc(modules, func(known module) bool { return known.file == m.File })
+				if name, _ := nameAt(t, &modules[k], ip-base); name == "" {
+					t.Fatalf("%s at %#x is not in a function: %s", m.File, ip-base, line)
+				}
+			}
 		}
 	}
 }
