@@ -38,6 +38,10 @@ type Local struct {
 type Place struct {
 	Addr uint64
 	Size uint64 // of the code to the next symbol, if the symbol has no size
+	Part uint16 // the number of the section of code in a relocatable file
+	// IsHidden is set if a section before has code at the address, too: Lookup answers
+	// from that one, and LookupIn from this one.
+	IsHidden bool
 }
 
 // Line returns the row of the line program for an address, even if no function or
@@ -68,6 +72,11 @@ func (o *Object) Variable(addr uint64) Decl {
 // underscore, as it does in LLVM.
 func (o *Object) Named(name string) []Place {
 	return detail(o, func(v Symbolic) []Place { return v.Named(name) })
+}
+
+// LookupIn is Lookup in a Part of the file alone.
+func (o *Object) LookupIn(dst []sym.Frame, part uint16, addr uint64) []sym.Frame {
+	return append(dst, detail(o, func(v Symbolic) []sym.Frame { return v.LookupIn(nil, part, addr) })...)
 }
 
 // Label returns the name of the symbol that the code at an address belongs to, empty

@@ -76,6 +76,7 @@ type Detailed interface {
 // Symbolic is a View of a file with a symbol table.
 type Symbolic interface {
 	Named(name string) []Place
+	LookupIn(dst []sym.Frame, part uint16, addr uint64) []sym.Frame
 	Label(addr uint64) string
 }
 

@@ -25,6 +25,11 @@ func (g *Image) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	return dst
 }
 
+// LookupIn answers an address from one part of the image.
+func (g *Image) LookupIn(dst []sym.Frame, part uint16, addr uint64) []sym.Frame {
+	return g.lookupPart(dst, addr, addr+g.Bases[part], part)
+}
+
 // lookupPart answers an address from one part of the image.
 func (g *Image) lookupPart(dst []sym.Frame, addr, place uint64, part uint16) []sym.Frame {
 	if !g.isIn(int(part), addr, place) {

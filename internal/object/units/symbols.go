@@ -177,13 +177,17 @@ func (g *Image) NamedIn(name string, nameOf func(table uint8, off uint32) []byte
 		if string(nameOf(s.Table, s.Name)) != name || len(found) > 0 && s.Addr == last {
 			continue // several tables may have the same symbol
 		}
-		base, _, ok := g.Place(s.Addr)
+		base, part, ok := g.Place(s.Addr)
 		if !ok {
 			continue
 		}
 		last = s.Addr
 		_, until := l.at(s.Addr)
-		found = append(found, object.Place{Addr: s.Addr - base, Size: until - s.Addr})
+		p := object.Place{Addr: s.Addr - base, Size: until - s.Addr, Part: part}
+		for _, r := range g.Parts[:part] {
+			p.IsHidden = p.IsHidden || p.Addr < r.End-r.Start
+		}
+		found = append(found, p)
 	}
 	return found
 }
