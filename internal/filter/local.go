@@ -61,14 +61,20 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	return a, err
 }
 
-// segments returns the segments of a program; nil if it is not found.
+// segments returns the segments of a program, from itself or else a debug file that
+// has them; nil if neither is found.
 func (l *Local) segments(ctx context.Context, m ident.Module) []object.Segment {
-	found, _, err := l.Locator.Best(ctx, m, locate.Unwind)
-	if err != nil {
-		return nil
+	for _, p := range []locate.Purpose{locate.Unwind, locate.SymFirst} {
+		found, _, err := l.Locator.Best(ctx, m, p)
+		if err != nil {
+			continue
+		}
+		found.Close()
+		if len(found.Segments) > 0 {
+			return found.Segments
+		}
 	}
-	defer found.Close()
-	return found.Segments
+	return nil
 }
 
 // asLinked returns the address of an offset in a file.

@@ -24,19 +24,9 @@ const (
 	fireOffset   = 0x1e0
 )
 
-// local returns names from a folder with files of the corpus.
-func local(t *testing.T, names ...string) *filter.Local {
+// local returns names from a folder.
+func local(t *testing.T, folder string) *filter.Local {
 	t.Helper()
-	folder := t.TempDir()
-	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join("../object/testdata/corpus", name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(folder, name), text, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	b, err := dir.Open(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +41,15 @@ func local(t *testing.T, names ...string) *filter.Local {
 }
 
 func TestAddressesOfAllSpacesAreLookedUp(t *testing.T) {
-	run := &filter.Run{Names: local(t, "embed-source")}
+	folder := t.TempDir()
+	text, err := os.ReadFile("../object/testdata/corpus/embed-source")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "embed-source"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &filter.Run{Names: local(t, folder)}
 	m, ok := run.Module("/srv/tile", ident.Module{Type: ident.TypeELF, CodeID: tileBuildID}.Derive())
 	if !ok {
 		t.Fatal("a module with a build id has no identifier")

@@ -29,7 +29,7 @@ type Info struct {
 	Name        string    // of the object in a file that names its objects
 	Type        string    // the purpose of the file: "dbg", "exe", "lib", "rel", …
 	LoadAddress uint64    // the base that was subtracted from the addresses in the file
-	Segments    []Segment // the executable ones of an ELF file, if it has their content
+	Segments    []Segment // the executable ones of an ELF file, if it has their offsets in the program
 	CodeOffset  uint64    // of the code in a WebAssembly file, from which LLVM and DWARF count addresses
 	Overlapping int       // sections of code that all begin at address 0, in an object file with several
 	Features    Features

@@ -369,12 +369,23 @@ func (b *elfFile) info() object.Info {
 	return info
 }
 
-// segments returns the executable segments with content, at most sixteen.
+// segments returns the executable segments with the offsets of their content in the
+// program, at most sixteen. In a debug file eu-strip leaves all as they are. Objcopy
+// moves those without the header of the file, and makes them empty but for notes.
 func segments(f *elf.File) (list []object.Segment) {
 	for i := range f.Segments {
-		if s := &f.Segments[i]; s.IsCode() && s.Filesz > 0 && len(list) < 16 {
-			list = append(list, object.Segment{Offset: s.Off, Addr: s.Vaddr, Size: s.Filesz})
+		s := &f.Segments[i]
+		size := s.Filesz
+		switch {
+		case !s.IsCode() || size == 0 || len(list) == 16:
+			continue
+		case f.Kind() != "dbg" || size == s.Memsz:
+		case s.Off == 0:
+			size = s.Memsz
+		default:
+			continue
 		}
+		list = append(list, object.Segment{Offset: s.Off, Addr: s.Vaddr, Size: size})
 	}
 	return list
 }
