@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"symbolon/internal/format/asm"
 )
 
 // An instruction has the properties of the instruction of a crash.
@@ -23,11 +25,11 @@ func (a *analysis) decode() {
 		return
 	}
 	code := make([]byte, 15) // of the longest instruction
-	inst, ok := decodeOne(code[:a.Memory.ReadAt(code, a.pc)], 8*a.CPU.Word)
+	inst, ok := asm.DecodeX86(code[:a.Memory.ReadAt(code, a.pc)], 8*a.CPU.Word)
 	if !ok {
 		return
 	}
-	a.Instruction = text(&inst)
+	a.Instruction = asm.Intel(&inst)
 	a.instruction = instruction{
 		isDecoded:    true,
 		isDivision:   inst.Op == x86asm.DIV || inst.Op == x86asm.IDIV || inst.Op == x86asm.AAM,
@@ -125,7 +127,7 @@ func (a *analysis) value(r x86asm.Reg) (v uint64, name string, ok bool) {
 	default:
 		return 0, "", false // 16 bits
 	}
-	name = registerName(r)
+	name = asm.RegisterName(r)
 	if a.CPU.Word == 4 {
 		name = "e" + name[1:]
 	}

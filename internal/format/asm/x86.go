@@ -1,4 +1,4 @@
-package hint
+package asm
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// decodeOne decodes the instruction at the start of code, and mends what x86asm
+// DecodeX86 decodes the x86 instruction at the start of code, and mends what x86asm
 // leaves out: the signs of displacements, RIP as the base of AVX instructions, and
 // some sizes.
-func decodeOne(code []byte, bits int) (inst x86asm.Inst, ok bool) {
+func DecodeX86(code []byte, bits int) (inst x86asm.Inst, ok bool) {
 	inst, err := x86asm.Decode(code, bits)
 	if err != nil || inst.Op == 0 {
 		return inst, false

@@ -1,4 +1,4 @@
-package hint
+package asm
 
 import (
 	"strconv"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// text returns an instruction in Intel's syntax, with the size of each operand in
+// Intel returns an x86 instruction in Intel's syntax, with the size of each operand in
 // memory and the sign of each number.
-func text(inst *x86asm.Inst) string {
+func Intel(inst *x86asm.Inst) string {
 	var b strings.Builder
 	for _, p := range inst.Prefix {
 		if p == 0 || isVEX(inst) {
@@ -34,7 +34,7 @@ func text(inst *x86asm.Inst) string {
 		separator = ", "
 		switch arg := arg.(type) {
 		case x86asm.Reg:
-			b.WriteString(registerName(arg))
+			b.WriteString(RegisterName(arg))
 		case x86asm.Mem:
 			b.WriteString(memory(inst, arg))
 		case x86asm.Imm:
@@ -77,16 +77,16 @@ func memory(inst *x86asm.Inst, m x86asm.Mem) string {
 	name, _ := stringOp(inst.Op)
 	switch {
 	case m.Segment == x86asm.FS, m.Segment == x86asm.GS, name != "" && m.Segment == x86asm.ES, name == "MOVS" && m.Segment != 0:
-		b.WriteString(registerName(m.Segment) + ":")
+		b.WriteString(RegisterName(m.Segment) + ":")
 	}
 	b.WriteByte('[')
 	between := ""
 	if m.Base != 0 {
-		b.WriteString(registerName(m.Base))
+		b.WriteString(RegisterName(m.Base))
 		between = " + "
 	}
 	if m.Index != 0 && m.Scale != 0 {
-		b.WriteString(between + registerName(m.Index) + " * " + strconv.Itoa(int(m.Scale)))
+		b.WriteString(between + RegisterName(m.Index) + " * " + strconv.Itoa(int(m.Scale)))
 		between = " + "
 	}
 	switch {
@@ -131,8 +131,8 @@ var registers = [...]struct {
 	{x86asm.Z0, x86asm.Z31, "zmm", "", 0},
 }
 
-// registerName returns the name of a register, as rsp, r8d, xmm0 or st(0).
-func registerName(r x86asm.Reg) string {
+// RegisterName returns the name of a register, as rsp, r8d, xmm0 or st(0).
+func RegisterName(r x86asm.Reg) string {
 	if r >= x86asm.SPB && r <= x86asm.DIB {
 		return [...]string{"spl", "bpl", "sil", "dil"}[r-x86asm.SPB]
 	}
