@@ -1,4 +1,4 @@
-// Package filtertest has names for the tests of formats.
+// Package filtertest has names and messages for the tests of formats.
 package filtertest
 
 import (
@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/wire"
 )
 
 // Names are names by the code id (or else the debug id, file name) of a module and
@@ -52,3 +53,22 @@ func (a *answer) Frames(i int) []filter.Frame {
 }
 
 func (a *answer) Release() {}
+
+// Message returns a message of protocol buffers: of pairs of the number of a field and
+// its content, a number or a text.
+func Message(fields ...any) (msg []byte) {
+	for i := 0; i < len(fields); i += 2 {
+		num := fields[i].(int)
+		switch v := fields[i+1].(type) {
+		case int:
+			msg = wire.AppendVarint(msg, num, uint64(v))
+		case uint64:
+			msg = wire.AppendVarint(msg, num, v)
+		case string:
+			msg = wire.AppendBytes(msg, num, v)
+		case []byte:
+			msg = wire.AppendBytes(msg, num, v)
+		}
+	}
+	return msg
+}

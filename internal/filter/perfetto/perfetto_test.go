@@ -13,25 +13,10 @@ import (
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/filtertest"
 	"symbolon/internal/filter/perfetto"
-	"symbolon/internal/filter/wire"
 )
 
-// message returns a message with numbers and texts: pairs of the number of a
-// field and its content.
-func message(fields ...any) (msg []byte) {
-	for i := 0; i < len(fields); i += 2 {
-		num := fields[i].(int)
-		switch v := fields[i+1].(type) {
-		case int:
-			msg = wire.AppendVarint(msg, num, uint64(v))
-		case string:
-			msg = wire.AppendBytes(msg, num, v)
-		case []byte:
-			msg = wire.AppendBytes(msg, num, v)
-		}
-	}
-	return msg
-}
+// message makes the messages of the tests.
+var message = filtertest.Message
 
 const (
 	rawID    = "\xc0\xff\xee\x00\xc0\xff\xee\x00"

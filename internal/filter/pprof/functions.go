@@ -8,24 +8,36 @@ import (
 	"symbolon/internal/filter/wire"
 )
 
-// functions are the functions and strings that are added to a profile.
-type functions struct {
+// Layout has the numbers of the fields of a format with functions and strings.
+type Layout struct {
+	Function, String int // in the message with the tables
+	ID               int // of a function; zero: its index in the table
+	Name             int // of a function, which the mangled name and the file follow
+	Line             int // of the lines of a location
+}
+
+// Functions are the functions and strings that are added to a profile.
+type Functions struct {
+	Fields []byte // of the message with the tables
+
+	layout Layout
 	used   []uint64 // ids of the functions of the profile, ascending
 	last   uint64   // the greatest id that was given to a function
 	next   uint64   // index of the next string
 	ids    map[string]uint64
 	texts  map[string]uint64
 	key    []byte
-	fields []byte // the fields of the profile that are added
 }
 
-func newFunctions(used []uint64, strings uint64) *functions {
+// NewFunctions returns Functions for a profile with a number of strings, whose
+// functions have the ids up to last, or those in used.
+func NewFunctions(layout Layout, last uint64, used []uint64, strings uint64) *Functions {
 	slices.Sort(used)
-	return &functions{used: used, next: strings, ids: map[string]uint64{}, texts: map[string]uint64{"": 0}}
+	return &Functions{layout: layout, last: last, used: used, next: strings, ids: map[string]uint64{}, texts: map[string]uint64{"": 0}}
 }
 
 // id returns the id of the function of a frame.
-func (t *functions) id(f *filter.Frame) uint64 {
+func (t *Functions) id(f *filter.Frame) uint64 {
 	name, raw := f.Function, f.Raw
 	if len(name) == 0 {
 		name = raw
@@ -49,7 +61,7 @@ func (t *functions) id(f *filter.Frame) uint64 {
 
 // unused returns the least id that no function has: readers index functions by
 // their ids if these are dense.
-func (t *functions) unused() uint64 {
+func (t *Functions) unused() uint64 {
 	t.last++
 	for len(t.used) > 0 && t.used[0] <= t.last {
 		if t.used[0] == t.last {
@@ -60,32 +72,35 @@ func (t *functions) unused() uint64 {
 	return t.last
 }
 
-func (t *functions) add(id uint64, name, raw, file []byte) {
+func (t *Functions) add(id uint64, name, raw, file []byte) {
 	n, s, f := t.text(name), t.text(raw), t.text(file)
 	var room [4 * 11]byte
-	msg := wire.AppendVarint(room[:0], 1, id)
-	msg = wire.AppendVarint(msg, 2, n)
-	msg = wire.AppendVarint(msg, 3, s)
-	if f != 0 {
-		msg = wire.AppendVarint(msg, 4, f)
+	msg := room[:0]
+	if t.layout.ID != 0 {
+		msg = wire.AppendVarint(msg, t.layout.ID, id)
 	}
-	t.fields = wire.AppendBytes(t.fields, tagFunction.Num(), msg)
+	msg = wire.AppendVarint(msg, t.layout.Name, n)
+	msg = wire.AppendVarint(msg, t.layout.Name+1, s)
+	if f != 0 {
+		msg = wire.AppendVarint(msg, t.layout.Name+2, f)
+	}
+	t.Fields = wire.AppendBytes(t.Fields, t.layout.Function, msg)
 }
 
 // text returns the index of a string.
-func (t *functions) text(s []byte) uint64 {
+func (t *Functions) text(s []byte) uint64 {
 	i, ok := t.texts[string(s)]
 	if !ok {
 		i = t.next
 		t.next++
 		t.texts[string(s)] = i
-		t.fields = wire.AppendBytes(t.fields, tagString.Num(), s)
+		t.Fields = wire.AppendBytes(t.Fields, t.layout.String, s)
 	}
 	return i
 }
 
-// appendLine appends the line of a frame to a location.
-func (t *functions) appendLine(b []byte, f *filter.Frame) []byte {
+// AppendLine appends the line of a frame to a location.
+func (t *Functions) AppendLine(b []byte, f *filter.Frame) []byte {
 	var room [3 * 11]byte
 	msg := wire.AppendVarint(room[:0], 1, t.id(f))
 	if f.Line > 0 {
@@ -94,5 +109,5 @@ func (t *functions) appendLine(b []byte, f *filter.Frame) []byte {
 	if f.Column > 0 {
 		msg = wire.AppendVarint(msg, 3, uint64(f.Column))
 	}
-	return wire.AppendBytes(b, numLine, msg)
+	return wire.AppendBytes(b, t.layout.Line, msg)
 }

@@ -75,7 +75,7 @@ type rewriter struct {
 	query    filter.Query
 	modules  map[ident.Module]int32
 	waiting  []waiting // the locations of the next query
-	*functions
+	*Functions
 	named []named
 	lines []byte // of all locations in named
 }
@@ -132,7 +132,7 @@ func (w *rewriter) readTables() error {
 	if r.Err() != nil {
 		return r.Err()
 	}
-	w.functions = newFunctions(used, strings)
+	w.Functions = NewFunctions(layout, 0, used, strings)
 	index := uint64(0)
 	for r := wire.NewReader(w.data); r.Next(); {
 		if r.Tag == tagString {
@@ -235,7 +235,7 @@ func (w *rewriter) look(ctx context.Context) error {
 		m, begin := &w.mappings[x.mapping], len(w.lines)
 		for j := range frames {
 			f := &frames[j]
-			w.lines = w.appendLine(w.lines, f)
+			w.lines = w.AppendLine(w.lines, f)
 			m.found |= flag(0, len(f.Function)+len(f.Raw) > 0) | flag(1, len(f.File) > 0) | flag(2, f.Line > 0)
 		}
 		m.found |= flag(3, len(frames) > 1)
@@ -281,7 +281,7 @@ func (w *rewriter) write(out io.Writer) error {
 		copied = r.End
 	}
 	b.Write(w.data[copied:])
-	b.Write(w.fields)
+	b.Write(w.Fields)
 	return b.Flush()
 }
 

@@ -17,24 +17,8 @@ import (
 	"symbolon/internal/ident"
 )
 
-// message returns a message with numbers and texts: pairs of the number of a
-// field and its content.
-func message(fields ...any) (msg []byte) {
-	for i := 0; i < len(fields); i += 2 {
-		num := fields[i].(int)
-		switch v := fields[i+1].(type) {
-		case int:
-			msg = wire.AppendVarint(msg, num, uint64(v))
-		case uint64:
-			msg = wire.AppendVarint(msg, num, v)
-		case string:
-			msg = wire.AppendBytes(msg, num, v)
-		case []byte:
-			msg = wire.AppendBytes(msg, num, v)
-		}
-	}
-	return msg
-}
+// message makes the messages of the tests.
+var message = filtertest.Message
 
 const app = "c0ffee00c0ffee00"
 

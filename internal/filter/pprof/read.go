@@ -47,6 +47,8 @@ const (
 // tagFunctionID is the tag of the id of a Function.
 const tagFunctionID = 1<<3 | wire.Varint
 
+var layout = Layout{Function: 5, String: 6, ID: 1, Name: 2, Line: numLine}
+
 // mapping is a Mapping of the profile.
 type mapping struct {
 	start, limit, offset uint64
