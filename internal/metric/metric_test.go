@@ -37,6 +37,7 @@ func TestEveryMetricIsDeclaredWell(t *testing.T) {
 		"symbolon_cache_up", "symbolon_cache_failures_total", "symbolon_cache_dropped_total",
 		"symbolon_table_builds_total", "symbolon_table_build_seconds", "symbolon_table_build_input_bytes_total",
 		"symbolon_bad_records_total", "symbolon_upload_parts_total", "symbolon_uploads_published_total",
+		"symbolon_otlp_locations_total", "symbolon_otlp_untouched_total",
 	} {
 		if !seen[want] {
 			t.Errorf("%s is not declared", want)
@@ -54,7 +55,7 @@ func TestLintersOfPrometheusAreContent(t *testing.T) {
 		metric.BuildInfo.Set, metric.Requests.Add, metric.Refused.Add, metric.Frames.Add, metric.Modules.Add, metric.Downloads.Add,
 		metric.DownloadBytes.Add, metric.CacheLookups.Add, metric.CacheBytes.Add, metric.CacheEntries.Add, metric.CacheEvictions.Add,
 		metric.CacheUp.Add, metric.CacheFailures.Add, metric.CacheDropped.Add, metric.Builds.Add, metric.BadRecords.Add,
-		metric.UploadParts.Add, metric.UploadsPublished.Add,
+		metric.UploadParts.Add, metric.UploadsPublished.Add, metric.OTLPLocations.Add, metric.OTLPUntouched.Add,
 	} {
 		fill(use)
 	}

@@ -58,6 +58,11 @@ var (
 		"Parts of uploaded symbols: taken, or the reason of the rejection (malformed, wrong kind, conflict, too large, truncated; failed is an internal error).", "kind", "outcome")
 	UploadsPublished = declared.counter("uploads_published_total",
 		"Files of uploaded symbols that were published.", "kind")
+
+	OTLPLocations = declared.counter("otlp_locations_total",
+		"Locations of OTLP profiles that came without names: named, or missing in the answer.", "outcome")
+	OTLPUntouched = declared.counter("otlp_untouched_total",
+		"Requests with OTLP profiles that were forwarded as they came because they could not be read.")
 )
 
 // bounds are the upper bounds of the buckets of all histograms, in seconds.

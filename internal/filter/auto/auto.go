@@ -24,6 +24,7 @@ import (
 	"symbolon/internal/filter/apple"
 	"symbolon/internal/filter/firefox"
 	"symbolon/internal/filter/markup"
+	"symbolon/internal/filter/otlp"
 	"symbolon/internal/filter/perf"
 	"symbolon/internal/filter/perfetto"
 	"symbolon/internal/filter/pprof"
@@ -252,6 +253,7 @@ func (o *Options) formats() []format {
 		{name: "apple", is: func(head []byte) bool { return apple.Is(head) || rows.IsReport(head) }, rewrite: report},
 		{name: "perfetto", is: perfetto.Is, rewrite: perfetto.Rewrite},
 		{name: "pprof", is: pprof.Is, rewrite: pprof.Rewrite},
+		{name: "otlp", is: otlp.Is, rewrite: otlp.Rewrite},
 		{name: "perf", is: perf.Is, filter: perf.Filter},
 		{name: "rows", is: o.hasRows, filter: o.rows},
 		{name: "text", is: func([]byte) bool { return true }, filter: logs},

@@ -66,6 +66,18 @@ func TestReportOfAppleInJSONIsNamed(t *testing.T) {
 	}
 }
 
+func TestProfilesOfOpenTelemetryAreNamed(t *testing.T) {
+	message := filtertest.Message
+	dictionary := message(
+		1, "", 1, message(5, 1), 2, "", 2, message(1, 1, 2, 0xddeaa), 3, "", 6, "", 6, message(1, 1, 2, message(8, 2)),
+		5, "", 5, "process.executable.build_id.gnu", 5, "0011223344556677",
+	)
+	in := message(1, message(1, "", 2, message(2, message(1, ""))), 2, dictionary)
+	if got := filtered(t, "auto", string(in)); !strings.Contains(got, "parse") {
+		t.Errorf("got %q, want a name", got)
+	}
+}
+
 func TestASecondRunChangesNothing(t *testing.T) {
 	first := filtered(t, "auto", asan+"text\n")
 	if second := filtered(t, "auto", first); second != first {
