@@ -32,7 +32,7 @@ const (
 // Num returns the number of the field.
 func (t Tag) Num() int { return int(t >> 3) }
 
-// Reader is a Reader of the fields of a message. Next proceeds to the next field,
+// A Reader reads the fields of a message. Next proceeds to the next field,
 // whose content is in the exported fields.
 type Reader struct {
 	Tag        Tag
