@@ -68,19 +68,8 @@ func parseHex(text []byte) (v uint64, ok bool) {
 	if len(text) > 2 && text[0] == '0' && text[1]|0x20 == 'x' {
 		text = text[2:]
 	}
-	for _, c := range text {
-		switch {
-		case v>>60 != 0:
-			return 0, false
-		case c >= '0' && c <= '9':
-			v = v<<4 | uint64(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			v = v<<4 | uint64(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return v, len(text) > 0
+	v, err := strconv.ParseUint(string(text), 16, 64)
+	return v, err == nil
 }
 
 // note returns an error as a member of an answer.

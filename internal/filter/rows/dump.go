@@ -5,36 +5,26 @@ import "bytes"
 // readDump reads the output of a stack walker, which is the member json_dump of a
 // processed crash of Socorro.
 func (r *reader) readDump(m *members) frames {
-	r.listImages(m[modulesList])
+	r.listImages(m.modules)
 	for i := range r.images {
 		r.readImage(&r.images[i])
 	}
 	from := len(r.frames)
-	threads, crashing := m[threadsList], m[crashingThread]
-	if crashing.from < threads.from && r.enter(crashing, '{') {
-		r.readDumpThread()
+	first, second := m.crashingThread, m.threads
+	if first.from > second.from {
+		first, second = second, first
 	}
-	for ok := r.enter(threads, '['); ok && r.json.Next(); {
-		r.json.Enter('{')
-		r.readDumpThread()
-	}
-	if crashing.from > threads.from && r.enter(crashing, '{') {
-		r.readDumpThread()
+	for _, v := range [...]value{first, second} {
+		if r.enter(v, '[') {
+			for r.json.Next() {
+				r.eachFrame(r.readDumpFrame)
+			}
+		} else if !v.isMissing() {
+			r.json.Pos = v.from
+			r.eachFrame(r.readDumpFrame)
+		}
 	}
 	return frames{from, len(r.frames)}
-}
-
-// readDumpThread reads the rest of a thread.
-func (r *reader) readDumpThread() {
-	for r.json.Next() {
-		if string(r.json.Key()) != "frames" {
-			r.json.Skip()
-			continue
-		}
-		for r.json.Enter('['); r.json.Next(); {
-			r.readDumpFrame()
-		}
-	}
 }
 
 // readDumpFrame reads a frame, and adds its address to the query if its module is

@@ -39,25 +39,10 @@ func (r *reader) readList(list value) frames {
 		f := frame{addr: address{module: -1}, lookup: -1}
 		var s stated
 		for r.json.Enter('{'); r.json.Next(); {
-			switch string(r.json.Key()) {
-			case "offset":
+			if key := string(r.json.Key()); key == "offset" {
 				f.addr.addr, f.hasAddr = r.number()
-			case "module", "code_file", "filename":
-				s.file = r.json.Text()
-			case "debug_file":
-				s.debugFile = r.json.Text()
-			case "code_id":
-				s.codeID = r.json.Text()
-			case "debug_id":
-				s.debugID = r.json.Text()
-			case "id":
-				if id := r.json.Text(); isDebugID(id) {
-					s.debugID = id
-				} else {
-					s.codeID = id
-				}
-			default:
-				r.json.Skip()
+			} else {
+				r.state(&s, key)
 			}
 		}
 		if f.addr.module = r.module(s); f.hasAddr {
@@ -70,11 +55,29 @@ func (r *reader) readList(list value) frames {
 	return frames{from, len(r.frames)}
 }
 
-// isDebugID reports whether an id of unknown kind is a debug id: a UUID and an
-// age. Forty digits are a build id, as linkers write it.
-func isDebugID(id []byte) bool {
-	_, err := ident.ParseDebugID(string(id))
-	return err == nil && len(id) != 40
+// state reads a member of an object that states a module. An id of unknown kind is a
+// debug id if it is a UUID and an age; forty digits are a build id, as linkers write
+// it.
+func (r *reader) state(s *stated, key string) {
+	switch key {
+	case "filename", "code_file", "module":
+		s.file = r.json.Text()
+	case "debug_file", "debugFile":
+		s.debugFile = r.json.Text()
+	case "code_id", "codeId":
+		s.codeID = r.json.Text()
+	case "debug_id", "debugId":
+		s.debugID = r.json.Text()
+	case "id":
+		id := r.json.Text()
+		if _, err := ident.ParseDebugID(string(id)); err == nil && len(id) != 40 {
+			s.debugID = id
+		} else {
+			s.codeID = id
+		}
+	default:
+		r.json.Skip()
+	}
 }
 
 // number reads an address: a string of hexadecimal digits, or a number.

@@ -3,12 +3,11 @@ package rows
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
-// keepFrames is the number of frames at each end of the stack of a crash ping that
-// are answered.
+// keepFrames is the number of entries at each end of the stack of a crash ping that
+// its answer has.
 const keepFrames = 50
 
 // ping is a crash ping. Only the stack of the crashing thread is answered.
@@ -34,26 +33,30 @@ type image struct {
 // those of the metric crash.stack_traces, or of the field StackTraces of .extra
 // files and of the ping of Telemetry, whose description of the crash is an object.
 func (r *reader) readPing(m *members) ping {
-	p := ping{reason: m[crashType]}
-	thread, crashAt := m[crashThread], m[crashAddress]
-	if r.enter(m[crashInfo], '{') {
-		for r.json.Next() {
-			switch string(r.json.Key()) {
-			case "type":
-				p.reason = r.skip()
-			case "address":
-				crashAt = r.skip()
-			case "crashing_thread":
-				thread = r.skip()
-			default:
-				r.json.Skip()
-			}
+	p := ping{reason: m.crashType}
+	thread, crashAt := m.crashThread, m.crashAddress
+	for ok := r.enter(m.crashInfo, '{'); ok && r.json.Next(); {
+		switch string(r.json.Key()) {
+		case "type":
+			p.reason = r.skip()
+		case "address":
+			crashAt = r.skip()
+		case "crashing_thread":
+			thread = r.skip()
+		default:
+			r.json.Skip()
 		}
 	}
-	r.listImages(m[modulesList])
+	r.listImages(m.modules)
 	p.frames.from = len(r.frames)
-	r.readThread(m[threadsList], r.index(thread, 0))
-	r.omit(p.frames.from)
+	number := r.index(thread, 0)
+	for ok, n := r.enter(m.threads, '['), int64(0); ok && r.json.Next(); n++ {
+		if n == number {
+			r.eachFrame(r.readFrame)
+		} else {
+			r.json.Skip()
+		}
+	}
 	if len(r.frames) == p.frames.from && !crashAt.isMissing() {
 		r.json.Pos = crashAt.from
 		if ip, ok := parseHex(r.json.Text()); ok {
@@ -82,32 +85,8 @@ func (r *reader) index(v value, instead int64) int64 {
 // refers to them.
 func (r *reader) listImages(list value) {
 	r.images = r.images[:0]
-	if r.enter(list, '[') {
-		for r.json.Next() {
-			r.images = append(r.images, image{at: r.skip()})
-		}
-	}
-}
-
-// readThread reads the frames of a thread.
-func (r *reader) readThread(list value, number int64) {
-	if !r.enter(list, '[') {
-		return
-	}
-	for n := int64(0); r.json.Next(); n++ {
-		if n != number {
-			r.json.Skip()
-			continue
-		}
-		for r.json.Enter('{'); r.json.Next(); {
-			if string(r.json.Key()) != "frames" {
-				r.json.Skip()
-				continue
-			}
-			for r.json.Enter('['); r.json.Next(); {
-				r.readFrame()
-			}
-		}
+	for ok := r.enter(list, '['); ok && r.json.Next(); {
+		r.images = append(r.images, image{at: r.skip()})
 	}
 }
 
@@ -136,14 +115,6 @@ func (r *reader) readFrame() {
 	r.frames = append(r.frames, f)
 }
 
-// omit replaces the frames in the middle of a long stack.
-func (r *reader) omit(from int) {
-	if n := len(r.frames) - from - 2*keepFrames; n > 0 {
-		at := from + keepFrames
-		r.frames = slices.Replace(r.frames, at, at+n, frame{addr: address{module: -1}, lookup: -1, omitted: n})
-	}
-}
-
 // place finds the address of a frame in its module.
 func (r *reader) place(f *frame) {
 	if f.addr.module < 0 {
@@ -165,22 +136,12 @@ func (r *reader) place(f *frame) {
 
 func (r *reader) readImage(m *image) {
 	var s stated
-	if r.enter(m.at, '{') {
-		for r.json.Next() {
-			switch string(r.json.Key()) {
-			case "base_address", "base_addr", "baseAddress":
-				m.base, m.hasBase = parseHex(r.json.Text())
-			case "filename":
-				s.file = r.json.Text()
-			case "code_id", "codeId":
-				s.codeID = r.json.Text()
-			case "debug_file", "debugFile":
-				s.debugFile = r.json.Text()
-			case "debug_id", "debugId":
-				s.debugID = r.json.Text()
-			default:
-				r.json.Skip()
-			}
+	for ok := r.enter(m.at, '{'); ok && r.json.Next(); {
+		switch key := string(r.json.Key()); key {
+		case "base_address", "base_addr", "baseAddress":
+			m.base, m.hasBase = parseHex(r.json.Text())
+		default:
+			r.state(&s, key)
 		}
 	}
 	m.file, m.module = base(s.file), r.module(s)
@@ -199,14 +160,15 @@ func (r *reader) appendPing(dst, doc []byte, p *ping) []byte {
 	for i := p.frames.from; i < p.frames.to; i++ {
 		count += r.count(&r.frames[i])
 	}
-	n, omitted, from := 0, 0, len(dst)
+	n, from := 0, len(dst)
 	for i := p.frames.from; i < p.frames.to; i++ {
 		f := &r.frames[i]
 		for k := range r.count(f) {
 			if n++; count <= 2*keepFrames || n <= keepFrames || n > count-keepFrames {
 				dst = r.appendEntry(comma(dst, from), f, k)
-			} else if omitted += max(f.omitted, 1); n == count-keepFrames {
-				dst = appendOmitted(comma(dst, from), omitted)
+			} else if n == keepFrames+1 {
+				dst = strconv.AppendInt(append(comma(dst, from), `{"omitted":`...), int64(count-2*keepFrames), 10)
+				dst = append(dst, '}')
 			}
 		}
 	}
@@ -224,16 +186,10 @@ func (r *reader) count(f *frame) int {
 
 // appendEntry appends entry k of a frame.
 func (r *reader) appendEntry(dst []byte, f *frame, k int) []byte {
-	switch {
-	case f.note != "":
+	if f.note != "" {
 		dst = append(append(dst, '{'), f.note...)
-	case f.omitted > 0:
-		return appendOmitted(dst, f.omitted)
-	default:
-		dst = appendHex(append(dst, `{"offset":`...), f.ip)
-		if f.addr.module >= 0 {
-			dst = r.appendMembers(append(dst, ','), f, k)
-		}
+	} else if dst = appendHex(append(dst, `{"offset":`...), f.ip); f.addr.module >= 0 {
+		dst = r.appendMembers(append(dst, ','), f, k)
 	}
 	return append(dst, '}')
 }
@@ -253,9 +209,4 @@ func (r *reader) appendMembers(dst []byte, f *frame, k int) []byte {
 		return appendPlace(dst, label, f.addr.addr)
 	}
 	return append(append(dst, `"module":`...), label...)
-}
-
-func appendOmitted(dst []byte, n int) []byte {
-	dst = strconv.AppendInt(append(dst, `{"omitted":`...), int64(n), 10)
-	return append(dst, '}')
 }

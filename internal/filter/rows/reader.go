@@ -20,7 +20,6 @@ type frame struct {
 	hasAddr bool
 	lookup  int32  // index in the query, or -1
 	note    string // the answer, in JSON, if the frame cannot be read
-	omitted int    // the number of frames that are left out here
 	at      value  // its object, if it is rewritten in place
 	image   int32  // in images
 }
@@ -32,86 +31,63 @@ func (v value) of(doc []byte) []byte { return doc[v.from:v.to] }
 
 func (v value) isMissing() bool { return v.to == 0 }
 
-// member is a member of a document by which its shape is determined.
-type member uint8
-
-const (
-	other member = iota
-	crashAddress
-	crashInfo
-	crashThread
-	crashType
-	crashingThread
-	framesList
-	jobsList
-	jsonDump
-	memoryMap
-	modulesList
-	payload
-	sentryStacks
-	stacksList
-	status
-	stackTraces
-	symbolicated
-	threadCount
-	threadsList
-	version
-	numMembers
-)
-
-// memberOf returns the member with a name. Crash pings of Android have names in
-// camel case.
-func memberOf(name []byte) member {
-	switch string(name) {
-	case "crash_address", "crashAddress":
-		return crashAddress
-	case "crash_info":
-		return crashInfo
-	case "crash_thread", "crashThread":
-		return crashThread
-	case "crash_type", "crashType":
-		return crashType
-	case "crashing_thread":
-		return crashingThread
-	case "jobs":
-		return jobsList
-	case "memoryMap":
-		return memoryMap
-	case "status":
-		return status
-	case "stacktraces":
-		return sentryStacks
-	case "stacks":
-		return stacksList
-	case "version":
-		return version
-	case "json_dump":
-		return jsonDump
-	case "thread_count":
-		return threadCount
-	case "frames":
-		return framesList
-	case "modules":
-		return modulesList
-	case "payload":
-		return payload
-	case "stack_traces", "stackTraces":
-		return stackTraces
-	case "symbolicated":
-		return symbolicated
-	case "threads":
-		return threadsList
-	}
-	return other
+// members has the values of the members of a document by which its shape is
+// determined.
+type members struct {
+	crashAddress, crashInfo, crashThread, crashType, crashingThread, frames, jobs, jsonDump, memoryMap, modules, payload,
+	stacks, stackTraces, stacktraces, status, symbolicated, threadCount, threads, version, other value
 }
 
-// members has the values of the members of a document.
-type members [numMembers]value
+// named returns the member with a name. Crash pings of Android have names in camel
+// case.
+func (m *members) named(name []byte) *value {
+	switch string(name) {
+	case "crash_address", "crashAddress":
+		return &m.crashAddress
+	case "crash_info":
+		return &m.crashInfo
+	case "crash_thread", "crashThread":
+		return &m.crashThread
+	case "crash_type", "crashType":
+		return &m.crashType
+	case "crashing_thread":
+		return &m.crashingThread
+	case "frames":
+		return &m.frames
+	case "jobs":
+		return &m.jobs
+	case "json_dump":
+		return &m.jsonDump
+	case "memoryMap":
+		return &m.memoryMap
+	case "modules":
+		return &m.modules
+	case "payload":
+		return &m.payload
+	case "stacks":
+		return &m.stacks
+	case "stack_traces", "stackTraces":
+		return &m.stackTraces
+	case "stacktraces":
+		return &m.stacktraces
+	case "status":
+		return &m.status
+	case "symbolicated":
+		return &m.symbolicated
+	case "thread_count":
+		return &m.threadCount
+	case "threads":
+		return &m.threads
+	case "version":
+		return &m.version
+	}
+	return &m.other
+}
 
 // readMembers returns the members of the object at v.
 func (r *reader) readMembers(v value) (m members) {
 	for ok := r.enter(v, '{'); ok && r.json.Next(); {
-		m[memberOf(r.json.Key())] = r.skip()
+		*m.named(r.json.Key()) = r.skip()
 	}
 	return m
 }
@@ -133,4 +109,17 @@ func (r *reader) enter(v value, bracket byte) bool {
 	r.json.Pos = v.from
 	r.json.Enter(bracket)
 	return true
+}
+
+// eachFrame calls read at each frame of the thread that is read next.
+func (r *reader) eachFrame(read func()) {
+	for r.json.Enter('{'); r.json.Next(); {
+		if string(r.json.Key()) != "frames" {
+			r.json.Skip()
+			continue
+		}
+		for r.json.Enter('['); r.json.Next(); {
+			read()
+		}
+	}
 }

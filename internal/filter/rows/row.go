@@ -130,33 +130,33 @@ func (r *reader) openValue(w *row, v value, depth int) {
 func (r *reader) openObject(w *row, v value, m *members, depth int) {
 	if w.at = v; !r.options.Replace {
 		w.at, w.isNew = value{v.to - 1, v.to - 1}, true // before the last bracket
-		if old := m[symbolicated]; !old.isMissing() {
+		if old := m.symbolicated; !old.isMissing() {
 			w.at, w.isNew = old, false
 		}
 	}
 	switch {
-	case !m[symbolicated].isMissing() && !r.run.Force:
-	case !m[sentryStacks].isMissing() && !m[status].isMissing(): // it is an answer
-	case !m[jsonDump].isMissing():
-		dump := r.readMembers(m[jsonDump])
+	case !m.symbolicated.isMissing() && !r.run.Force:
+	case !m.stacktraces.isMissing() && !m.status.isMissing(): // it is an answer
+	case !m.jsonDump.isMissing():
+		dump := r.readMembers(m.jsonDump)
 		w.shape, w.list = inPlace, r.readDump(&dump)
-	case !m[threadCount].isMissing():
+	case !m.threadCount.isMissing():
 		w.shape, w.list = inPlace, r.readDump(m)
-	case !m[jobsList].isMissing(), !m[memoryMap].isMissing() && !m[stacksList].isMissing():
+	case !m.jobs.isMissing(), !m.memoryMap.isMissing() && !m.stacks.isMissing():
 		w.shape, w.asked, w.path = request, v, "/symbolicate/v5"
-		if m[jobsList].isMissing() && r.index(m[version], 5) < 5 {
+		if m.jobs.isMissing() && r.index(m.version, 5) < 5 {
 			w.path = "/symbolicate/v4"
 		}
-	case !m[sentryStacks].isMissing() && !m[modulesList].isMissing():
+	case !m.stacktraces.isMissing() && !m.modules.isMissing():
 		w.shape, w.asked, w.path = request, v, "/symbolicate"
 	case m.isPing():
 		w.shape, w.ping = crashPing, r.readPing(m)
-	case r.isList(m[framesList]):
-		w.shape, w.list = frameList, r.readList(m[framesList])
-	case !m[stackTraces].isMissing():
-		r.openValue(w, m[stackTraces], depth-1)
-	case !m[payload].isMissing():
-		r.openValue(w, m[payload], depth-1)
+	case r.isList(m.frames):
+		w.shape, w.list = frameList, r.readList(m.frames)
+	case !m.stackTraces.isMissing():
+		r.openValue(w, m.stackTraces, depth-1)
+	case !m.payload.isMissing():
+		r.openValue(w, m.payload, depth-1)
 	default:
 		r.refuse(w, v, errUnknown)
 	}
@@ -175,7 +175,7 @@ func (r *reader) refuse(w *row, v value, err error) {
 // isPing reports whether an object is a crash ping. One without a stack has at
 // least the address of the crash.
 func (m *members) isPing() bool {
-	return !m[threadsList].isMissing() && !m[modulesList].isMissing() || !m[crashAddress].isMissing()
+	return !m.threads.isMissing() && !m.modules.isMissing() || !m.crashAddress.isMissing()
 }
 
 // appendRow appends a row with its answer.

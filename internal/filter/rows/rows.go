@@ -72,7 +72,7 @@ func Is(head []byte) bool {
 	}
 	r.json.Reset(line)
 	m := r.readMembers(value{0, len(line)}) // as many as head has of them
-	return m.isPing() || !m[symbolicated].isMissing() || !m[stackTraces].isMissing()
+	return m.isPing() || !m.symbolicated.isMissing() || !m.stackTraces.isMissing()
 }
 
 // Filter copies in to out and rewrites its rows.
