@@ -28,6 +28,7 @@ const (
 	Relative Space = iota // from the start of the image, as in requests of Mozilla's interface
 	Linked                // as linked: the virtual addresses of an ELF file
 	Offset                // offsets in an ELF file
+	Named                 // by symbols: the index in Query.Symbols
 )
 
 // Address is an address to look up.
@@ -42,6 +43,14 @@ type Address struct {
 type Query struct {
 	Modules   []ident.Module
 	Addresses []Address
+	Symbols   []Symbol
+}
+
+// Symbol is an address that is counted from a symbol of code.
+type Symbol struct {
+	Name   string // in the symbol table
+	Offset uint64
+	Size   uint64 // from the symbol to the next one; zero: unknown
 }
 
 // Frame is one level of an answer. Its texts are valid until the next call of

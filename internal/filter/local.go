@@ -3,17 +3,22 @@ package filter
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 	"symbolon/internal/object"
+	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
 )
 
 // Local looks addresses up with an engine. It is safe for concurrent use.
 type Local struct {
 	Engine  *symbolicate.Engine
-	Locator *locate.Locator // finds the programs of offsets
+	Locator *locate.Locator // finds the programs of offsets, and the files of symbols
+
+	mu     sync.Mutex
+	places map[placeKey]place
 }
 
 // errNoOffsets is the reason of offsets in a file that only debug files are found of,
@@ -22,7 +27,7 @@ var errNoOffsets = errors.New("addresses are offsets in the program, and only it
 
 // Look implements Names.
 func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
-	a := &localAnswer{q: q, missing: map[int32]error{}}
+	a := &localAnswer{q: q, missing: map[int32]error{}, find: finder{l, ctx, map[int32]*locate.Found{}}, hidden: map[int]object.Place{}}
 	// Each module is asked for once for addresses in its image, and once for those as linked.
 	n := len(q.Modules)
 	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst}
@@ -34,6 +39,16 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	segments := map[int32][]object.Segment{}
 	for i, at := range q.Addresses {
 		f := symbolicate.Frame{Module: at.Module, Addr: at.Addr}
+		if at.Module >= 0 && at.Space == Named {
+			p, err := a.find.find(q, at)
+			if f.Addr = p.Addr; err != nil {
+				f.Module, a.missing[at.Module] = -1, err
+			} else if p.IsHidden {
+				f.Module, a.hidden[i] = -1, p
+			}
+			req.Frames[i] = f
+			continue
+		}
 		if at.IsReturn {
 			f.Addr--
 		}
@@ -57,7 +72,9 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	}
 	a.frames = req.Frames
 	var err error
-	a.res, err = l.Engine.Run(ctx, req)
+	if a.res, err = l.Engine.Run(ctx, req); err != nil {
+		a.find.close()
+	}
 	return a, err
 }
 
@@ -93,6 +110,8 @@ type localAnswer struct {
 	res     *symbolicate.Result
 	frames  []symbolicate.Frame
 	missing map[int32]error
+	find    finder
+	hidden  map[int]object.Place // by address: places that the engine does not answer for
 	list    []Frame
 	text    []byte
 }
@@ -113,23 +132,34 @@ func (a *localAnswer) Missing(m int32) error {
 // Frames implements Answer. An answer with more frames than the engine allows has
 // none from there on.
 func (a *localAnswer) Frames(i int) []Frame {
+	m := a.frames[i].Module
 	found, err := a.res.Frames(i)
+	readable := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendText(dst, m, t); return dst }
+	raw := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendRaw(dst, m, t); return dst }
+	file := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendFile(dst, m, t); return dst }
+	if p, ok := a.hidden[i]; ok {
+		m = a.q.Addresses[i].Module
+		var obj *object.Object
+		if obj, err = a.find.file(a.q.Modules[m], m); err == nil {
+			found = obj.LookupIn(nil, p.Part, p.Addr)
+			readable, raw, file = obj.AppendText, obj.AppendText, obj.AppendText
+		}
+	}
 	if err != nil || len(found) == 0 {
 		return nil
 	}
-	m := a.frames[i].Module
 	a.list, a.text = a.list[:0], a.text[:0]
 	ends := make([][3]int, 0, 8)
 	for k := range found {
 		f := &found[k]
 		a.list = append(a.list, Frame{Line: f.Line, Column: f.Column, Entry: f.Entry, Size: f.Size, Inlined: f.Inlined})
 		var end [3]int
-		a.text, _ = a.res.AppendText(a.text, m, f.Func)
+		a.text = readable(a.text, f.Func)
 		end[0] = len(a.text)
-		a.text, _ = a.res.AppendRaw(a.text, m, f.Func)
+		a.text = raw(a.text, f.Func)
 		end[1] = len(a.text)
 		if f.File != 0 {
-			a.text, _ = a.res.AppendFile(a.text, m, f.File)
+			a.text = file(a.text, f.File)
 		}
 		end[2] = len(a.text)
 		ends = append(ends, end)
@@ -144,4 +174,7 @@ func (a *localAnswer) Frames(i int) []Frame {
 }
 
 // Release implements Answer.
-func (a *localAnswer) Release() { a.res.Release() }
+func (a *localAnswer) Release() {
+	a.res.Release()
+	a.find.close()
+}

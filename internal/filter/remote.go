@@ -66,8 +66,8 @@ func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
 	return a, nil
 }
 
-// errOffsets is the reason of addresses that a server cannot be asked for.
-var errOffsets = errors.New("addresses are offsets in the program, which a server cannot be asked for; use --source or --local")
+// errNoSpace is the reason of addresses that a server cannot be asked for.
+var errNoSpace = errors.New("addresses are offsets in the program or from symbols, which a server cannot be asked for; use --source or --local")
 
 // look asks for some of the addresses.
 func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to int) error {
@@ -79,8 +79,8 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 		if at.Module < 0 {
 			continue
 		}
-		if at.Space == Offset {
-			a.missing[at.Module] = errOffsets
+		if at.Space == Offset || at.Space == Named {
+			a.missing[at.Module] = errNoSpace
 			continue
 		}
 		n, ok := index[at.Module]

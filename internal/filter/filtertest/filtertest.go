@@ -10,7 +10,8 @@ import (
 )
 
 // Names are names by the code id (or else the debug id, file name) of a module and
-// the address that is looked up, which is one less for a return address.
+// the address that is looked up, which is one less for a return address. Functions
+// begin at 0: the addresses from a symbol are those of the outermost frame's function.
 type Names map[string]map[uint64][]filter.Frame
 
 // Look implements filter.Names.
@@ -45,11 +46,20 @@ func (a *answer) Frames(i int) []filter.Frame {
 	if x.Module < 0 {
 		return nil
 	}
+	list, _ := a.module(x.Module)
+	name := ""
+	if x.Space == filter.Named {
+		s := &a.q.Symbols[x.Addr]
+		name, x.Addr = s.Name, s.Offset
+	}
 	if x.IsReturn {
 		x.Addr--
 	}
-	list, _ := a.module(x.Module)
-	return list[x.Addr]
+	frames := list[x.Addr]
+	if n := len(frames); name != "" && (n == 0 || string(frames[n-1].Function) != name) {
+		return nil
+	}
+	return frames
 }
 
 func (a *answer) Release() {}
