@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"slices"
 
 	"symbolon/internal/filter"
 	"symbolon/internal/ident"
@@ -20,6 +21,8 @@ type log struct {
 	records []record
 	ids     identities
 	memory  memory
+	release []byte // of the kernel
+	kernel  []byte // the build id of the kernel
 	key     []byte
 	buf     []byte
 
@@ -32,7 +35,7 @@ type log struct {
 // rewrite writes a chunk of whole lines with names.
 func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 	l.records = l.records[:0]
-	l.query.Modules, l.query.Addresses = l.query.Modules[:0], l.query.Addresses[:0]
+	l.query = filter.Query{Modules: l.query.Modules[:0], Addresses: l.query.Addresses[:0], Symbols: l.query.Symbols[:0]}
 	clear(l.modules)
 	for from := 0; from < len(chunk); {
 		to := len(chunk)
@@ -56,6 +59,9 @@ func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 		var frames []filter.Frame
 		if r.index >= 0 {
 			frames = answer.Frames(r.index)
+		}
+		if len(r.symbol) > 0 && len(frames) > 0 && len(frames[0].File) == 0 {
+			frames = nil // the line has the name
 		}
 		line := chunk[r.from:r.to]
 		number := l.number(r)
@@ -83,6 +89,7 @@ func (l *log) add(line []byte, at int) {
 	r := &l.line
 	if l.memory.add(line) || !r.parse(line) {
 		l.isNative = false
+		l.addKernel(line)
 		return
 	}
 	switch r.form {
@@ -116,13 +123,25 @@ func (l *log) ask(r *record) int {
 	if !ok {
 		return -1
 	}
+	if len(r.symbol) > 0 {
+		l.query.Symbols = append(l.query.Symbols, filter.Symbol{Name: string(r.symbol), Offset: r.addr, Size: r.size})
+		r.space, r.addr = filter.Named, uint64(len(l.query.Symbols)-1)
+	}
 	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr})
 	return len(l.query.Addresses) - 1
 }
 
 func (l *log) module(r *record) (int32, bool) {
-	if r.form == coredump {
+	switch r.form {
+	case coredump:
 		r.id = l.ids[string(r.name)]
+	case kernel:
+		if len(r.name) == 0 {
+			r.name, r.id = []byte("vmlinux"), l.kernel
+		}
+		if len(l.release) > 0 {
+			r.name = slices.Concat([]byte("/lib/modules/"), l.release, []byte("/"), r.name)
+		}
 	}
 	l.key = append(append(append(l.key[:0], r.name...), 0), r.id...)
 	if m, ok := l.modules[string(l.key)]; ok {

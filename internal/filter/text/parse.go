@@ -21,6 +21,7 @@ const (
 	java                  // C  [libfoo.so+0x1234]
 	chromium              // #0 0x55c0ffee1234 <unknown>
 	rust                  // 0:     0x55695000a22a - <unknown>
+	kernel                // f+0x1c/0x80 [module], of Linux
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
 )
@@ -35,6 +36,8 @@ type record struct {
 	space      filter.Space
 	addr       uint64
 	name, id   []byte // of the module; the id may be empty
+	symbol     []byte // that addr is counted from, if it is not empty
+	size       uint64 // of the symbol
 
 	number      int
 	digits, end int // the digits of the number; both are zero if the line has none
@@ -59,8 +62,8 @@ func (r *record) parse(line []byte) bool {
 	if len(body) == 0 {
 		return false
 	}
-	return r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) || r.parseSummary(body) ||
-		r.parseIdentity(body)
+	return r.parseKernel(body) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+		r.parseSummary(body) || r.parseIdentity(body)
 }
 
 // parseNumbered parses a frame with a number. The number follows a prefix of any

@@ -8,7 +8,7 @@ import (
 
 // parseBacktrace parses a line of glibc's backtrace_symbols or backtrace_symbols_fd:
 // FILE(+0xOFFSET) [0xADDR], and FILE() [0xADDR] or FILE[0xADDR] for programs that are
-// not relocated. Offsets from a name are left, as the name is there.
+// not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line.
 func (r *record) parseBacktrace(body []byte) bool {
 	if body[len(body)-1] != ']' {
 		return false
@@ -24,8 +24,12 @@ func (r *record) parseBacktrace(body []byte) bool {
 	file := bytes.TrimSuffix(body[:at], []byte(" "))
 	if short, found := bytes.CutSuffix(file, []byte("()")); found {
 		file = short
-	} else if offset, plus, found := offsetAtEnd(file, "(+0x"); found {
-		addr, file = offset, file[:plus]
+	} else if offset, plus, found := offsetAtEnd(file, "+0x"); found {
+		open := bytes.LastIndexByte(file[:plus], '(')
+		if open < 0 {
+			return false
+		}
+		addr, r.symbol, file = offset, file[open+1:plus], file[:open]
 	} else if bytes.IndexByte(file, '/') < 0 || file[len(file)-1] == ')' {
 		return false
 	}

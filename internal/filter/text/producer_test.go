@@ -40,6 +40,10 @@ func (a *llvmAnswer) Frames(i int) (frames []filter.Frame) {
 	if m := a.q.Modules[x.Module]; filepath.Base(m.CodeFile) != filepath.Base(a.file) {
 		return nil
 	}
+	if x.Space == filter.Named {
+		s := &a.q.Symbols[x.Addr]
+		x.Addr = symbol(a.t, a.file, s.Name) + s.Offset
+	}
 	if x.IsReturn {
 		x.Addr--
 	}
@@ -59,6 +63,16 @@ func (a *llvmAnswer) Frames(i int) (frames []filter.Frame) {
 		}
 	}
 	return frames
+}
+
+// symbol returns the address of a symbol in a file.
+func symbol(t *testing.T, file, name string) (addr uint64) {
+	for line := range strings.Lines(proctest.Run(t, ".", "nm", file)) {
+		if f := strings.Fields(line); len(f) == 3 && f[2] == name {
+			fmt.Sscanf(f[0], "%x", &addr)
+		}
+	}
+	return addr
 }
 
 // build compiles a program of testdata. The test is skipped without the compiler or
@@ -106,14 +120,14 @@ func called(log, pattern string) (names []string) {
 
 func TestBacktracesInAProcess(t *testing.T) {
 	proctest.Program(t, "llvm-symbolizer")
-	for _, flag := range []string{"-pie", "-no-pie"} {
+	for _, flag := range []string{"-pie", "-no-pie", "-rdynamic"} { // the last one has symbols for backtrace_symbols
 		t.Run(flag, func(t *testing.T) {
 			program := build(t, "gcc", "backtrace.c", flag)
 			known := map[string]ident.Module{program: {CodeFile: program, CodeID: id}}
 			log := output(t, program)
 			got := run(t, &filter.Run{Names: llvm{t, program}, Known: known}, log)
 			patterns := []string{`\] in (\S+) at \S+:\d+`}
-			if flag == "-pie" { // whose offsets in the file are the addresses that llvm-symbolizer reads
+			if flag != "-no-pie" { // whose offsets in the file are the addresses that llvm-symbolizer reads
 				patterns = append(patterns, `#\d+ 0x\S+ (\S+) \[\S+:\d+\]`, `\d: +0x\S+ - (\S+)\n +at `)
 			}
 			for _, p := range patterns {

@@ -21,6 +21,9 @@ func appendLines(dst, line []byte, r *record, number int, frames []filter.Frame)
 	if r.form == rust {
 		return append(appendRust(append(dst, line[:r.text]...), line[:r.place], frames), tail...)
 	}
+	if r.form == kernel {
+		return append(appendFiles(append(dst, line[:r.text]...), frames), tail...)
+	}
 	for i := range frames {
 		at := 0
 		if r.hasNumber() {
@@ -122,6 +125,22 @@ func appendRust(dst, prefix []byte, frames []filter.Frame) []byte {
 		}
 	}
 	return dst
+}
+
+// appendFiles appends the files of frames, and the names of inlined ones, in place of
+// the offset from a name.
+func appendFiles(dst []byte, frames []filter.Frame) []byte {
+	separator := " ("
+	for i := range frames {
+		f := &frames[i]
+		dst = append(dst, separator...)
+		separator = ", "
+		if i+1 < len(frames) {
+			dst = append(f.AppendName(dst), " at "...)
+		}
+		dst = appendFile(dst, f)
+	}
+	return append(dst, ')')
 }
 
 // appendSource appends the file after the rest of a line, as debuggers write it.

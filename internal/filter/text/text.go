@@ -8,12 +8,14 @@
 //	backtrace_symbols of glibc  as linked                         all
 //	error logs of Java          relative                          all but the first
 //	Chromium, Rust              in memory                         all
+//	Linux                       from a symbol                     all but that of the instruction
 //
 // Everything before the number of a frame is a prefix of any form, so that logs
 // with dates, colors or names of units are read as well. A frame with inlined calls
 // becomes one line for each of them, and the frames after it in the same trace are
-// numbered on. Lines that have names, and all other lines, are copied; so are lines
-// of more than 64 KiB.
+// numbered on. In a trace of Linux, the files of inlined calls are on the line of their
+// function. Lines that have names, and all other lines, are copied; so are lines of
+// more than 64 KiB.
 //
 // An address belongs to the module that its line names, by the build id on the line
 // or else by that which filter.Run knows for the name. Lines of systemd-coredump with

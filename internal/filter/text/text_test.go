@@ -111,6 +111,9 @@ var lines = []struct{ name, in, out string }{
 	{"backtrace of glibc", "/bin/app(+0x101)[0x55aa]\n./app(+0x300) [0x55aa]\napp() [0x201]\nNov 23 x: /bin/app[0x201]\n./app(main+0x12) [0x201]\n[0x201]\n",
 		"/bin/app(+0x101)[0x55aa] in inner at /a.c:3:5\n/bin/app(+0x101)[0x55aa] in outer at /a.c:8:1\n./app(+0x300) [0x55aa]\n" +
 			"app() [0x201] in main at /a.c:12\nNov 23 x: /bin/app[0x201] in main at /a.c:12\n./app(main+0x12) [0x201]\n[0x201]\n"},
+	{"backtrace of glibc with symbols", "./app(outer+0x101) [0x55aa]\n./app(main+0x201)[0x55aa]\n./app(_start+0x301) [0x55aa]\n./app(x+0x101) [0x55aa]\n",
+		"./app(outer+0x101) [0x55aa] in inner at /a.c:3:5\n./app(outer+0x101) [0x55aa] in outer at /a.c:8:1\n" +
+			"./app(main+0x201)[0x55aa] in main at /a.c:12\n./app(_start+0x301) [0x55aa]\n./app(x+0x101) [0x55aa]\n"},
 	{"numbers in brackets", "value [0x201]\n()[0x201]\n(+0x1)[0x201]\n/app(+0x201)[0x201] x\n/app)[0x201]\n", ""},
 	{"error log of Java", "# Problematic frame:\n# C  [app+0x100]\n#\nNative frames:\nC  [app+0x100]\nV  [app+0x201]\nC  [app+0x300]  f+0x1\nC  [app+0x201]\n",
 		"# Problematic frame:\n# C  [app+0x100]  inner  (/a.c:3:5)\n# C  [app+0x100]  outer  (/a.c:8:1)\n#\nNative frames:\n" +
@@ -128,7 +131,16 @@ var lines = []struct{ name, in, out string }{
 	{"address without maps", "#0 0x55c000001101 <unknown>\n   0:     0x55c000001101 - <unknown>\n", ""},
 	{"Go panic", "panic: x\n\ngoroutine 1 [running]:\nmain.f(0x1, {0x2, 0x3})\n\t/src/a.go:4 +0x9\nmain.main()\n\t/src/a.go:9 +0x25\n" +
 		"[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x201]\n", ""},
-	{"kernel oops", "[   12.300001] RIP: 0010:oops_init+0x1f/0x90 [oops 0123456789012345678901234567890123456789]\n[   12.300002]  ? f+0x5b/0x300\n", ""},
+	{"oops of the kernel",
+		"[   12.300000] CPU: 1 PID: 99 Comm: insmod Not tainted 6.9.1 #2 " + id + "\n" +
+			"[   12.300001] RIP: 0010:outer+0x100/0x180 [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
+			"[   12.300003]  ? outer+0x101/0x180\n[   12.300004]  main+0x201/0x300 [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
+			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n",
+		"[   12.300000] CPU: 1 PID: 99 Comm: insmod Not tainted 6.9.1 #2 " + id + "\n" +
+			"[   12.300001] RIP: 0010:outer (inner at /a.c:3:5, /a.c:8:1) [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
+			"[   12.300003]  ? outer (inner at /a.c:3:5, /a.c:8:1)\n[   12.300004]  main (/a.c:12) [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
+			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n"},
+	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
 	{"address of more than 64 bits", "    #0 0x1  (app+0x10000000000000100)\n", ""},
 	{"noise", "\x00\xff#0 0x#1 (#2 0x1  (+0x)\n#\n#1\n   #1 \n\r\r\n(+0x1)\n#0 0x1 (BuildId: )\n", ""},
@@ -177,6 +189,10 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"./app[0x200]":                       {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		"C  [app+0x200]":                     {Space: filter.Relative, Addr: 0x200},
 		"#0 0x1 (/bin/app+0x200)":            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"app(f+0x200)[0x1]":                  {Space: filter.Named, IsReturn: true},
+		" f+0x2/0x8 [app]":                   {Space: filter.Named, IsReturn: true},
+		"RIP: 0010:f+0x2/0x8 [app]":          {Space: filter.Named},
+		"pc : f+0x2/0x8 [app " + id + "]":    {Space: filter.Named},
 		maps + "#0 0x55c000001200 <unknown>": {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 	} {
 		a := &asked{}
