@@ -82,10 +82,7 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 		run.Known[name] = m
 	}
 	if f.isLocal {
-		run.Local = func(path string) (ident.Module, bool) {
-			m, err := files.Identify(path)
-			return m, err == nil
-		}
+		run.Local = files.Local
 	}
 	closeNames, err := f.open(e, run, files)
 	if err != nil {

@@ -23,6 +23,9 @@ type Files struct {
 	Links scratch.Links // to them: a source with their symbols
 	known map[string]ident.Module
 	lists map[string]*maps.Map
+
+	release string            // of the kernel whose modules are known
+	modules map[string]string // their files by name
 }
 
 // Identify returns the identifiers of the first object of a file, and adds it.
