@@ -28,6 +28,8 @@ var errNoOffsets = errors.New("addresses are offsets in the program, and only it
 // Look implements Names.
 func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	a := &localAnswer{q: q, missing: map[int32]error{}, find: finder{l, ctx, map[int32]*locate.Found{}}, hidden: map[int]object.Place{}}
+	work, stop := l.Engine.Within(ctx)
+	defer stop()
 	// Each module is asked for once for addresses in its image, and once for those as linked.
 	n := len(q.Modules)
 	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst}
@@ -58,7 +60,7 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 		if at.Module >= 0 && at.Space == Offset {
 			list, ok := segments[at.Module]
 			if !ok {
-				list = l.segments(ctx, q.Modules[at.Module])
+				list = l.segments(work, q.Modules[at.Module])
 				segments[at.Module] = list
 			}
 			if f.Addr, ok = asLinked(list, f.Addr); !ok {
@@ -71,11 +73,12 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 		req.Frames[i] = f
 	}
 	a.frames = req.Frames
-	var err error
-	if a.res, err = l.Engine.Run(ctx, req); err != nil {
-		a.find.close()
+	a.res = l.Engine.Begin(work, req)
+	if err := a.res.All(ctx); err != nil {
+		a.Release()
+		return nil, err
 	}
-	return a, err
+	return a, nil
 }
 
 // segments returns the segments of a program, from itself or else a debug file that

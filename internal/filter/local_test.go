@@ -1,6 +1,8 @@
 package filter_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,5 +80,25 @@ func TestAddressesOfAllSpacesAreLookedUp(t *testing.T) {
 		if name != want {
 			t.Errorf("address %d: function %q, want %q", i, name, want)
 		}
+	}
+}
+
+// The source never answers.
+func TestALimitedEngineDoesNotWaitForAProgram(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	layers := rig.Open(t, rig.Options{Sources: rig.Web(t, source.Config{}, server.URL)})
+	names := &filter.Local{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now).Limited(20 * time.Millisecond), Locator: layers.Locator}
+	a, err := names.Look(t.Context(), &filter.Query{
+		Modules:   []ident.Module{{Type: ident.TypeELF, CodeID: tileBuildID, DebugFile: "tile"}},
+		Addresses: []filter.Address{{Space: filter.Offset, Addr: fireOffset}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Release()
+	if a.Missing(0) == nil || len(a.Frames(0)) > 0 {
+		t.Error("the module is not missing")
 	}
 }

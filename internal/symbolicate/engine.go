@@ -69,6 +69,14 @@ func (e *Engine) Patient() *Engine {
 	return &with
 }
 
+// Limited returns a copy of e whose deadline is d: for modules, and for lookups in a
+// file without a table.
+func (e *Engine) Limited(d time.Duration) *Engine {
+	with := *e
+	with.patient, with.cfg.Deadline = false, d
+	return &with
+}
+
 // Noting returns a copy of e that calls note for each module of a request that was
 // not found, when the result is released.
 func (e *Engine) Noting(note func(m ident.Module, why *fault.Error)) *Engine {
@@ -99,7 +107,7 @@ func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 		}
 	}
 	if rest := e.ready(res); len(rest) > 0 {
-		work, stop := e.within(ctx)
+		work, stop := e.Within(ctx)
 		res.stop, res.decided = stop, make(chan int32, len(rest))
 		go func() {
 			defer close(res.decided)
@@ -109,8 +117,8 @@ func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 	return res
 }
 
-// within returns the context of the work on modules.
-func (e *Engine) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// Within returns the context of the work on modules.
+func (e *Engine) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.cfg.Deadline > 0 && !e.patient {
 		return context.WithTimeout(ctx, e.cfg.Deadline)
 	}
