@@ -69,7 +69,10 @@ func (l *Locator) newLookup(ctx context.Context, m ident.Module) *lookup {
 // symFirst asks for .sym files, source by source, and for other files only if no
 // source has one.
 func (l *Locator) symFirst(ctx context.Context, m *lookup) (*Found, []Tried, error) {
-	if err := askable(m.Module); err != nil {
+	switch err := askable(m.Module); {
+	case err != nil && !m.FileID.IsZero():
+		return l.ranked(ctx, m, SymFirst)
+	case err != nil:
 		return nil, nil, err
 	}
 	var trail []Tried
