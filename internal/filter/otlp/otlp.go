@@ -159,7 +159,7 @@ func (w *rewriter) module(m *mapping) int32 {
 	if file == "" && mod.CodeID.IsZero() && mod.FileID.IsZero() {
 		return unknown
 	}
-	complete, ok := w.run.Module(file, mod)
+	complete, ok := w.run.Module(cmp.Or(file, "unknown"), mod) // sources are not asked for a file without a name
 	if !ok {
 		return unknown
 	}
