@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/token"
 )
 
@@ -125,6 +126,25 @@ func (a *Access) Grant(r *http.Request) (*token.Grant, error) {
 		own.Scopes = g.Projects
 	}
 	return &own, nil
+}
+
+// errNoToken refuses a client that must have a token.
+var errNoToken = errors.New("the request has no token: send Authorization: Bearer TOKEN with a token that has the right symbolicate")
+
+// Symbolicating returns what the client of a request may do, if it may symbolicate.
+// While no token exists, every client may.
+func (a *Access) Symbolicating(r *http.Request) (*token.Grant, error) {
+	g, err := a.Grant(r)
+	if err != nil || g.May(token.Symbolicate, "") {
+		return g, err
+	}
+	switch all, err := a.ring.All(r.Context()); {
+	case err != nil || len(all) == 0:
+		return g, err
+	case g.ID == "":
+		return nil, errNoToken
+	}
+	return nil, fault.New(fault.Denied, "", "the token does not have the right symbolicate")
 }
 
 // find returns the grant of the first text that is a token.

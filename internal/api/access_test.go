@@ -265,3 +265,27 @@ func TestWrongTokensAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestSymbolicatingNeedsTheRightOnceATokenExists(t *testing.T) {
+	a, ring := access(api.AccessConfig{})
+	status := func(text string) int {
+		r := httptest.NewRequest(http.MethodPost, "/v1development/profiles", nil)
+		if text != "" {
+			r.Header.Set("Authorization", "Bearer "+text)
+		}
+		if _, err := a.Symbolicating(r); err != nil {
+			return api.Status(err)
+		}
+		return http.StatusOK
+	}
+	if got := status(""); got != http.StatusOK {
+		t.Errorf("status %d while no token exists, want 200", got)
+	}
+	upload := add(t, ring, token.Grant{Rights: []token.Right{token.Upload}})
+	symbolicate := add(t, ring, token.Grant{Rights: []token.Right{token.Symbolicate}})
+	for text, want := range map[string]int{"": 401, "unknown": 401, upload: 403, symbolicate: 200} {
+		if got := status(text); got != want {
+			t.Errorf("status %d for token %q, want %d", got, text, want)
+		}
+	}
+}

@@ -65,11 +65,11 @@ func WriteJSON(w http.ResponseWriter, status int, v any) {
 // Full is the text for StatusInsufficientStorage.
 const Full = "a disk of the server is full: its operator must free some space, for example by symbolon gc run; then try again"
 
-// Status returns the status code for an error of Access.Grant, or for a fault of a
+// Status returns the status code for an error of Access, or for a fault of a
 // source or of this server. If the client sent the malformed bytes, the door answers
 // 400 itself.
 func Status(err error) int {
-	if errors.Is(err, token.ErrUnknown) {
+	if errors.Is(err, token.ErrUnknown) || errors.Is(err, errNoToken) {
 		return http.StatusUnauthorized
 	}
 	if bucket.IsFull(err) {
