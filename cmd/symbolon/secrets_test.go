@@ -56,6 +56,7 @@ func planted(k config.Key, text string) string {
 		"access.clients[].token": "scopes: [a], ",
 		"sources[].url":          "id: a, type: http, ",
 		"sources[].headers":      "id: a, type: http, url: 'http://127.0.0.1:1/', ",
+		"otlp.headers":           "forward: 'http://127.0.0.1:1/', ",
 
 		"sources[].access_key":       "id: a, type: s3, bucket: b, secret_key: x, ",
 		"sources[].secret_key":       "id: a, type: s3, bucket: b, access_key: x, ",
@@ -276,11 +277,12 @@ func failing(t *testing.T) (text string, ids []string) {
 		}
 	}
 	for _, k := range secretKeys(t) { // of other parts than these
-		if !strings.HasPrefix(k.Path, "sources[]") && !strings.HasPrefix(k.Path, "cache.") && !strings.HasPrefix(k.Path, "elastic.") {
+		if !strings.HasPrefix(k.Path, "sources[]") && !strings.HasPrefix(k.Path, "cache.") && !strings.HasPrefix(k.Path, "elastic.") && !strings.HasPrefix(k.Path, "otlp.") {
 			b.WriteString(accept(t, b.String(), k, next))
 		}
 	}
 	fmt.Fprintf(&b, "elastic: {api_keys: [aWQ6%s], read_keys: [aWQ6%s]}\n", next(), next())
+	fmt.Fprintf(&b, "otlp: {forward: 'http://u:%s@127.0.0.1:1/?sig=%s', headers: {X-Key: %s}}\n", next(), next(), next())
 	fmt.Fprintf(&b, "cache:\n  redis: {url: 'redis://u:%s@127.0.0.1:1/0'}\n  shared: {type: s3, bucket: b, endpoint: '%s', access_key: %s, secret_key: %s, session_token: %s}\n",
 		next(), teller(t), next(), next(), next())
 	return b.String(), ids

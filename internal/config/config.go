@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/api/debuginfod"
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/api/mozilla"
+	"symbolon/internal/api/otlp"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/api/tecken"
 	"symbolon/internal/bin"
@@ -41,6 +42,7 @@ type Config struct {
 	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
 	Elastic     elastic.Config     `yaml:"elastic" help:"The interfaces of Elastic's profilers."`
 	Debuginfod  debuginfod.Config  `yaml:"debuginfod" help:"The interface of debuginfod for debuggers."`
+	OTLP        otlp.Config        `yaml:"otlp" help:"The interface for profilers that send OpenTelemetry's profiles."`
 	Uploads     store.Config       `yaml:"uploads" help:"Uploaded debug files."`
 	Tecken      tecken.Config      `yaml:"tecken" help:"The interface of Mozilla's symbol server for uploads."`
 	Sources     []source.Config    `yaml:"sources" help:"Sources of symbols, in the order in which they are asked. The objects are those of Symbolicator."`

@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/api/jobs"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
+	"symbolon/internal/api/otlp"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/api/symstore"
 	"symbolon/internal/api/tecken"
@@ -72,12 +73,15 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Grant: access.Grant, Open: n.opener("debuginfod"), Source: n.sourceFor, Search: n.search, Log: n.log,
 	})
 	servers := symstore.New(symstore.Deps{Grant: access.Grant, Open: n.opener("symstore"), HasFiles: n.hasFiles, Log: n.log})
+	profiles := otlp.New(cfg.OTLP, otlp.Deps{
+		Grant: access.Symbolicating, Names: n.namesWithin(cfg.OTLP.Defaults().Wait), Transport: n.client.Transport(false), Log: n.log,
+	})
 	opt := api.Options{
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
 	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
-		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes()), nil
+		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes()), nil
 }
 
 // checkWritable returns an error if the data directory takes no new files.
