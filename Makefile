@@ -33,6 +33,7 @@ clients:
 	go test -count=1 -v -run "Firefox|Curl|Mozilla" ./internal/trial/uploaders
 	bench/clients/sentry-cli.sh
 	bench/clients/minio.sh
+	bench/clients/otelcol.sh
 	bench/clients/profiler.py $(PROFILER) $(RECORD)
 
 container:
