@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"symbolon/internal/api"
@@ -13,10 +15,13 @@ import (
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
 	"symbolon/internal/api/otlp"
+	"symbolon/internal/api/rows"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/api/symstore"
 	"symbolon/internal/api/tecken"
 	"symbolon/internal/config"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/auto"
 	"symbolon/internal/locate"
 	"symbolon/internal/missing"
 	"symbolon/internal/source"
@@ -76,12 +81,17 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	profiles := otlp.New(cfg.OTLP, otlp.Deps{
 		Grant: access.Symbolicating, Names: n.namesWithin(cfg.OTLP.Defaults().Wait), Transport: n.client.Transport(false), Log: n.log,
 	})
+	answering := slices.Concat(symbols.Routes(), n.sentry.Routes())
+	warehouses := rows.New(rows.Deps{
+		Grant: access.Grant, Text: auto.Logs, Log: n.log,
+		Run: func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, answering) },
+	})
 	opt := api.Options{
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
 	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
-		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes()), nil
+		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes()), nil
 }
 
 // checkWritable returns an error if the data directory takes no new files.

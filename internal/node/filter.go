@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -49,6 +50,24 @@ func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]
 		}
 		return n.answer(routes, r, body)
 	}
+}
+
+// runOf returns a run for the rows of a client: over the files that may answer it, with
+// the interfaces of the server for rows that are requests.
+func (n *Node) runOf(r *http.Request, g *token.Grant, routes []api.Route) *filter.Run {
+	l := n.answering(r.Context(), g, "")
+	names := &filter.Local{Engine: n.noting(n.engineOver(l), clientOf(r.Context(), "rows", "")), Locator: l}
+	return &filter.Run{Names: names, Answer: func(ctx context.Context, path string, body []byte) ([]byte, error) {
+		inner := r.Clone(ctx)
+		inner.URL = &url.URL{Path: path}
+		inner.Header.Del("Accept")
+		text, err := n.answer(routes, inner, body)
+		var refused *filter.StatusError
+		if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
+			refused.Status = http.StatusForbidden // of this row
+		}
+		return text, err
+	}}
 }
 
 // answer has the interface of a request answer it with another body.

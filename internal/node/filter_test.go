@@ -64,6 +64,9 @@ func TestRowsHaveTheAnswersOfTheInterfaces(t *testing.T) {
 		if !strings.Contains(want, "boil") {
 			t.Errorf("%s has the answer %s", c.path, want)
 		}
+		if got := sendTo(t, "POST", s.url+"/api/rows?replace=true", c.body, "").Text; got != want {
+			t.Errorf("/api/rows has for %s the answer\n%s, want\n%s", c.path, got, want)
+		}
 		for i, run := range runs {
 			if got := named(t, run, c.body); got != want {
 				t.Errorf("run %d of %s: got\n%s, want\n%s", i, c.path, got, want)

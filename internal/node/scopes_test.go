@@ -57,10 +57,14 @@ func reads(projects []string, uploads []string) (list []readRequest) {
 		list = append(list, readRequest{"GET", path, "", token.Read, false})
 	}
 	frame := `{"instruction_addr":"0x11e0","addr_mode":"rel:0"}`
+	v5 := `{"memoryMap":[["tile","` + tileID + `"]],"stacks":[[[0,4576]]]}`
 	for path, body := range map[string]string{
-		"/symbolicate/v5": `{"memoryMap":[["tile","` + tileID + `"]],"stacks":[[[0,4576]]]}`,
-		"/symbolicate/v4": `{"version":4,"memoryMap":[["tile","` + tileID + `"]],"stacks":[[[0,4576]]]}`,
-		"/symbolicate":    `{"stacktraces":[{"frames":[` + frame + `]}],"modules":[{"type":"elf","code_id":"` + tileBuildID + `","image_addr":0}]}`,
+		"/api/rows":              `{"frames":[{"code_file":"tile","id":"` + tileBuildID + `","offset":"0x11e0"}]}`,
+		"/api/rows?field=a":      `{"a":` + v5 + `}`,
+		"/api/rows?replace=true": `{"calls":[[` + v5 + `]]}`,
+		"/symbolicate/v5":        v5,
+		"/symbolicate/v4":        `{"version":4,"memoryMap":[["tile","` + tileID + `"]],"stacks":[[[0,4576]]]}`,
+		"/symbolicate":           `{"stacktraces":[{"frames":[` + frame + `]}],"modules":[{"type":"elf","code_id":"` + tileBuildID + `","image_addr":0}]}`,
 	} {
 		list = append(list, readRequest{"POST", path, body, token.Symbolicate, false})
 	}

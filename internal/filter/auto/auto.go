@@ -256,7 +256,7 @@ func (o *Options) formats() []format {
 		{name: "otlp", is: otlp.Is, rewrite: otlp.Rewrite},
 		{name: "perf", is: perf.Is, filter: perf.Filter},
 		{name: "rows", is: o.hasRows, filter: o.rows},
-		{name: "text", is: func([]byte) bool { return true }, filter: logs},
+		{name: "text", is: func([]byte) bool { return true }, filter: Logs},
 	}
 }
 
@@ -277,13 +277,13 @@ func report(ctx context.Context, run *filter.Run, data []byte, out io.Writer) er
 // rows rewrites rows of JSON, and logs in them.
 func (o *Options) rows(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
 	opt := o.Rows
-	opt.Text = logs
+	opt.Text, opt.Strict = Logs, opt.Chunks
 	_, err := opt.Filter(ctx, run, in, out)
 	return err
 }
 
-// logs names the addresses in logs: markup first, as it may be in any line.
-func logs(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
+// Logs names the addresses in logs: markup first, as it may be in any line.
+func Logs(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {

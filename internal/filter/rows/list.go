@@ -56,8 +56,8 @@ func (r *reader) readList(list value) frames {
 }
 
 // state reads a member of an object that states a module. An id of unknown kind is a
-// debug id if it is a UUID and an age; forty digits are a build id, as linkers write
-// it.
+// debug id if it is a UUID and an age; forty digits, and fewer than a UUID has, are a
+// build id.
 func (r *reader) state(s *stated, key string) {
 	switch key {
 	case "filename", "code_file", "module":
@@ -70,7 +70,7 @@ func (r *reader) state(s *stated, key string) {
 		s.debugID = r.json.Text()
 	case "id":
 		id := r.json.Text()
-		if _, err := ident.ParseDebugID(string(id)); err == nil && len(id) != 40 {
+		if _, err := ident.ParseDebugID(string(id)); err == nil && len(id) >= 32 && len(id) != 40 {
 			s.debugID = id
 		} else {
 			s.codeID = id

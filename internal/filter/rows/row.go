@@ -167,7 +167,7 @@ func (r *reader) openObject(w *row, v value, m *members, depth int) {
 func (r *reader) refuse(w *row, v value, err error) {
 	if w.err = err; err != errUnknown {
 		w.shape = invalid
-	} else if r.options.Chunks {
+	} else if r.options.Strict {
 		w.shape, w.at, w.isNew = invalid, v, false
 	}
 }

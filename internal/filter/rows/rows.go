@@ -49,8 +49,9 @@ type Options struct {
 	Field   string // path of the member to rewrite, with dots: payload.stackTraces
 	Replace bool   // the answer replaces what it is made of
 	// Chunks is set for the protocol of ClickHouse: a line with a number precedes so
-	// many rows. A row without an answer has an error instead.
+	// many rows.
 	Chunks bool
+	Strict bool // a row of an unknown kind has an error, instead of being copied
 	// Text rewrites text; nil copies it.
 	Text func(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error
 }

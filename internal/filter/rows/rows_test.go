@@ -15,10 +15,13 @@ import (
 	"symbolon/internal/filter/rows"
 )
 
-const xulID = "A1B2C3D4E5F60718293A4B5C6D7E8F900"
+const (
+	xulID   = "A1B2C3D4E5F60718293A4B5C6D7E8F900"
+	shortID = "94e4559d737bc9e7" // a build id
+)
 
 // names has an address of libxul.so with an inlined call, and one without.
-var names = filtertest.Names{xulID: {
+var names = filtertest.Names{shortID: {0x20: {{Function: []byte("short"), Entry: 0x20}}}, xulID: {
 	0x1973: {
 		{Function: []byte("inner<int>(\"a\")"), File: []byte("/src/util.h"), Line: 31, Entry: 0x1960, Inlined: true},
 		{Function: []byte("outer"), File: []byte("/src/main.c"), Line: 10, Entry: 0x1960},
@@ -160,13 +163,14 @@ func slices(ip string, n int) (list []string) {
 
 func TestListOfFramesHasAnAnswer(t *testing.T) {
 	list := `{"id":7,"frames":[{"debug_file":"libxul.so","debug_id":"` + xulID + `","offset":"0x1973"},{"module":"libxul.so","id":"` + xulID +
-		`","offset":32},{"module":"libxul.so","id":"` + xulID + `","offset":"0x1"},{"module":"b.so","offset":"0x1"},{"module":"b.so","offset":[]}]}`
+		`","offset":32},{"module":"libxul.so","id":"` + xulID + `","offset":"0x1"},{"module":"b.so","offset":"0x1"},{"module":"b.so","offset":[]},{"module":"c.so","id":"` + shortID + `","offset":32}]}`
 	const place = `"module":"libxul.so","module_offset":"0x0000000000001973","function":`
 	want := `{"frames":[{"frame":0,` + place + `"inner<int>(\"a\")","function_offset":"0x0000000000000013","file":"/src/util.h","line":31},` +
 		`{"frame":0,` + place + `"outer","function_offset":"0x0000000000000013","file":"/src/main.c","line":10},` +
 		`{"frame":1,"module":"libxul.so","module_offset":"0x0000000000000020","function":"start","function_offset":"0x0000000000000000"},` +
 		`{"frame":2,"module":"libxul.so","module_offset":"0x0000000000000001"},{"frame":3,"module":"b.so","module_offset":"0x0000000000000001"},` +
-		`{"frame":4,"error":"invalid frame: must have an offset of at most 64 bits"}]}`
+		`{"frame":4,"error":"invalid frame: must have an offset of at most 64 bits"},` +
+		`{"frame":5,"module":"c.so","module_offset":"0x0000000000000020","function":"short","function_offset":"0x0000000000000000"}]}`
 	if got, _ := rewrite(t, rows.Options{Replace: true}, list); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -257,7 +261,7 @@ func TestTextIsRewritten(t *testing.T) {
 }
 
 func TestChunkHasAsManyRows(t *testing.T) {
-	o := rows.Options{Chunks: true, Replace: true, Field: "s", Text: upper}
+	o := rows.Options{Chunks: true, Strict: true, Replace: true, Field: "s", Text: upper}
 	row := `{"s":` + ping(knownFrame) + "}\n"
 	want := `{"s":` + answer(`"SIGSEGV"`, knownAnswer) + "}\n"
 	got, n := run(t, o, &filter.Run{Names: names}, "2\n"+row+"{\n0\n4\n"+`{"s":null}`+"\n"+`{"s":{}}`+"\n"+`{"s":"a\nb"}`+"\n"+row)
@@ -283,7 +287,7 @@ func TestLongRowIsCopied(t *testing.T) {
 	if got, n := run(t, rows.Options{}, &filter.Run{Names: names}, row+long+row); got != want+long+want || n.Rows != 3 {
 		t.Errorf("got %d bytes of %d rows, want %d", len(got), n.Rows, len(want+long+want))
 	}
-	got, _ := run(t, rows.Options{Chunks: true}, &filter.Run{Names: names}, "3\n"+row+long+row)
+	got, _ := run(t, rows.Options{Chunks: true, Strict: true}, &filter.Run{Names: names}, "3\n"+row+long+row)
 	if want += `{"error":"invalid row: must be shorter than 33554432 bytes"}` + "\n" + want; got != want {
 		t.Errorf("got %.2000s", got)
 	}
@@ -424,7 +428,7 @@ func FuzzFilter(f *testing.F) {
 	f.Add(`{"json_dump":{"modules":[{"filename":"a","debug_id":"`+xulID+`"}],"threads":[{"frames":[{"module":"a","module_offset":"0x20"}]}]}}`, "", false, false)
 	f.Fuzz(func(t *testing.T, input, field string, replace, chunks bool) {
 		rows.Is([]byte(input))
-		o := rows.Options{Field: field, Replace: replace, Chunks: chunks}
+		o := rows.Options{Field: field, Replace: replace, Chunks: chunks, Strict: chunks}
 		var out bytes.Buffer
 		counts, err := o.Filter(context.Background(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(input)), bufio.NewWriter(&out))
 		if err != nil {

@@ -88,7 +88,7 @@ func (u *unit) read(n int) error {
 // copyLong copies the rest of a row, after its beginning.
 func (u *unit) copyLong(beginning []byte) error {
 	u.counts.Rows++
-	if u.options.Chunks {
+	if u.options.Strict {
 		u.writeError(errLong)
 	} else {
 		u.counts.Failed++
@@ -96,7 +96,7 @@ func (u *unit) copyLong(beginning []byte) error {
 	}
 	for {
 		part, err := u.in.ReadSlice('\n')
-		if !u.options.Chunks {
+		if !u.options.Strict {
 			u.out.Write(part)
 		}
 		if err != bufio.ErrBufferFull {
@@ -113,7 +113,7 @@ func (u *unit) write(ctx context.Context) (err error) {
 		switch {
 		case w.shape == plainText && w.isString:
 			err = u.writeString(ctx, w)
-		case w.shape == plainText && !u.options.Chunks:
+		case w.shape == plainText && !u.options.Strict:
 			n, err = u.writeText(ctx, i)
 		case w.shape == plainText:
 			u.writeError(errNotJSON)
