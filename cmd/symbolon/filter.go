@@ -27,6 +27,7 @@ type filterFlags struct {
 	conf          configFlags
 	format        auto.Options
 	modules       []string
+	idsFrom       string
 	isLocal       bool
 	isForced      bool
 	server, token string
@@ -58,6 +59,7 @@ other ones. Modules without symbols are listed on standard error, with the reaso
 	fs.Var(cli.NewChoice(&f.format.Format, auto.Names()), "format", "the `FORMAT` of IN: "+strings.Join(auto.Names(), ", "))
 	fs.StringArrayVar(&f.modules, "module", nil,
 		"`NAME=ID` or NAME=FILE: the debug id, the build id, the file or the list of symbols (as /proc/kallsyms) of the module that IN calls NAME; may be repeated")
+	fs.StringVar(&f.idsFrom, "ids-from", "", "the `FILE` of perf record that IN was made of: it has the build ids of the modules")
 	fs.BoolVar(&f.isLocal, "local", false, "use the files of this machine at the paths in IN, and their debug files in /usr/lib/debug")
 	fs.BoolVar(&f.isForced, "force", false, "also replace the names in IN")
 	fs.StringVar(&f.server, "server", "", "ask the server at `URL`, instead of looking symbols up here")
@@ -80,6 +82,11 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 			return fmt.Errorf("--module: %w", err)
 		}
 		run.Known[name] = m
+	}
+	if f.idsFrom != "" {
+		if err := auto.AddIDs(run.Known, f.idsFrom); err != nil {
+			return err
+		}
 	}
 	if f.isLocal {
 		run.Local = files.Local

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 
 	"symbolon/internal/bin"
@@ -14,6 +15,7 @@ import (
 	"symbolon/internal/explain"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/maps"
+	"symbolon/internal/filter/perf"
 	"symbolon/internal/ident"
 	"symbolon/internal/scratch"
 )
@@ -118,4 +120,43 @@ func identify(src bin.Source) (ident.Module, error) {
 		}
 	}
 	return ident.Module{}, errors.New("the file has no identifier; link it with --build-id")
+}
+
+// AddIDs adds the modules in a file of perf record to those that the user named, by
+// path, and by file name if one file has it.
+func AddIDs(known map[string]ident.Module, name string) error {
+	src, err := companion.OpenSource(name, nil)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	ids, err := perf.IDs(src.Source)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(ids) == 0 {
+		return fmt.Errorf("%s: has no build ids; run: (perf buildid-list -i FILE; perf script -i FILE) | symbolon filter", name)
+	}
+	byName := map[string]ident.CodeID{}
+	for file, id := range ids {
+		base := path.Base(file)
+		if other, ok := byName[base]; ok && other != id {
+			id = ""
+		}
+		byName[base] = id
+	}
+	add := func(key string, id ident.CodeID) {
+		if _, ok := known[key]; !ok && id != "" {
+			known[key] = ident.Module{CodeID: id}
+		}
+	}
+	for file, id := range ids {
+		if _, ok := known[path.Base(file)]; !ok {
+			add(file, id)
+		}
+	}
+	for base, id := range byName {
+		add(base, id)
+	}
+	return nil
 }
