@@ -10,16 +10,23 @@ import (
 	"symbolon/internal/object"
 	"symbolon/internal/sym"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/table"
 )
 
 // Local looks addresses up with an engine. It is safe for concurrent use.
 type Local struct {
 	Engine  *symbolicate.Engine
+	Tables  *table.Tables   // of the engine, to build for many addresses; may be nil
 	Locator *locate.Locator // finds the programs of offsets, and the files of symbols
 
 	mu     sync.Mutex
 	places map[placeKey]place
 }
+
+// manyAddresses is the number of addresses of a module in a query that its table is
+// built for. The engine looks as many up together, about 6 µs for each in a file of 26
+// to 38 MB, and the table takes 0.2 to 0.3 s.
+const manyAddresses = 32 << 10
 
 // errNoOffsets is the reason of offsets in a file that only debug files are found of,
 // whose offsets are others.
@@ -73,12 +80,29 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 		req.Frames[i] = f
 	}
 	a.frames = req.Frames
+	l.buildTables(ctx, q)
 	a.res = l.Engine.Begin(work, req)
 	if err := a.res.All(ctx); err != nil {
 		a.Release()
 		return nil, err
 	}
 	return a, nil
+}
+
+// buildTables builds the tables of modules with many addresses. Without one, the file
+// answers.
+func (l *Local) buildTables(ctx context.Context, q *Query) {
+	if l.Tables == nil {
+		return
+	}
+	counts := make([]int, len(q.Modules))
+	for _, at := range q.Addresses {
+		if at.Module >= 0 {
+			if counts[at.Module]++; counts[at.Module] == manyAddresses {
+				_, _ = l.Tables.Prefetch(ctx, q.Modules[at.Module])
+			}
+		}
+	}
 }
 
 // segments returns the segments of a program, from itself or else a debug file that

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,9 +13,11 @@ import (
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/filter"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
 	"symbolon/internal/symbolicate"
+	"symbolon/internal/table"
 	"symbolon/internal/trial/rig"
 )
 
@@ -38,11 +41,13 @@ func local(t *testing.T, folder string) *filter.Local {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layers := rig.Open(t, rig.Options{Sources: []source.Source{s}})
-	return &filter.Local{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now), Locator: layers.Locator}
+	layers := rig.Open(t, rig.Options{Sources: []source.Source{s}, Table: table.Config{OnlyReused: true}})
+	return &filter.Local{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now), Tables: layers.Tables, Locator: layers.Locator}
 }
 
-func TestAddressesOfAllSpacesAreLookedUp(t *testing.T) {
+// tile returns names from a folder with a program of the corpus.
+func tile(t *testing.T) *filter.Local {
+	t.Helper()
 	folder := t.TempDir()
 	text, err := os.ReadFile("../object/testdata/corpus/embed-source")
 	if err == nil {
@@ -51,7 +56,35 @@ func TestAddressesOfAllSpacesAreLookedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &filter.Run{Names: local(t, folder)}
+	return local(t, folder)
+}
+
+func TestManyAddressesAreLookedUpInATable(t *testing.T) {
+	m := ident.Module{Type: ident.TypeELF, CodeFile: "tile", DebugFile: "tile", CodeID: tileBuildID}.Derive()
+	for n, want := range map[int]bool{32<<10 - 1: false, 32 << 10: true} {
+		names := tile(t)
+		q := &filter.Query{Modules: []ident.Module{m}, Addresses: slices.Repeat([]filter.Address{{Addr: fireRelative}}, n)}
+		a, err := names.Look(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, _, _ := names.Tables.Ready(m, locate.SymFirst)
+		if h == nil {
+			t.Fatal("the module is not open")
+		}
+		if h.Quick() != want {
+			t.Errorf("%d addresses are looked up in a table: %v, want %v", n, !want, want)
+		}
+		if len(a.Frames(n-1)) == 0 {
+			t.Errorf("the last of %d addresses has no name", n)
+		}
+		h.Close()
+		a.Release()
+	}
+}
+
+func TestAddressesOfAllSpacesAreLookedUp(t *testing.T) {
+	run := &filter.Run{Names: tile(t)}
 	m, ok := run.Module("/srv/tile", ident.Module{Type: ident.TypeELF, CodeID: tileBuildID}.Derive())
 	if !ok {
 		t.Fatal("a module with a build id has no identifier")

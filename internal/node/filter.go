@@ -24,7 +24,7 @@ import (
 
 // Names returns names from the sources of the node.
 func (n *Node) Names() filter.Names {
-	return &filter.Local{Engine: n.engine.Patient(), Locator: n.locator}
+	return &filter.Local{Engine: n.engine.Patient(), Tables: n.tables, Locator: n.locator}
 }
 
 // Answers returns a function that answers requests from the sources of the node. Call it

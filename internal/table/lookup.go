@@ -227,7 +227,9 @@ func (t *Tables) Prefetch(ctx context.Context, m ident.Module) (Report, error) {
 		}
 	}
 	b := h.ref.Value().build
-	h.Close()
+	if b == nil || !t.queue(h.key, h.ref) {
+		h.ref.Release()
+	}
 	switch {
 	case b == nil:
 		return report, nil
