@@ -41,7 +41,7 @@ func local(t *testing.T, folder string) *filter.Local {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layers := rig.Open(t, rig.Options{Sources: []source.Source{s}, Table: table.Config{OnlyReused: true}})
+	layers := rig.Open(t, rig.Options{Sources: []source.Source{s}, Locate: locate.Config{Columns: true}, Table: table.Config{OnlyReused: true}})
 	return &filter.Local{Engine: symbolicate.New(symbolicate.Config{}, layers.Tables, time.Now), Tables: layers.Tables, Locator: layers.Locator}
 }
 

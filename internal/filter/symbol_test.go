@@ -88,6 +88,9 @@ func TestSymbolsAreLookedUp(t *testing.T) {
 			if list := a.Frames(0); len(list) > 0 {
 				f := list[len(list)-1]
 				got = fmt.Sprintf("%s %s:%d", f.Function, filepath.Base(string(f.File)), f.Line)
+				if f.Column == 0 {
+					t.Errorf("%+v: the frame has no column", c.symbol)
+				}
 			}
 			if !strings.Contains(got, c.want) {
 				t.Errorf("%+v: got %q, want %q", c.symbol, got, c.want)

@@ -244,7 +244,7 @@ func (t *timedStream) Write(p []byte) (int, error) {
 
 func (t *timedStream) finish(_ context.Context, l *shared, f *fetched, spool cache.Spool) (err error) {
 	start := l.now()
-	f.file, err = t.w.Finish(spool, object.Options{Space: f.space, Relax: func() { relax(spool, f.space) }})
+	f.file, err = t.w.Finish(spool, object.Options{Columns: l.columns, Space: f.space, Relax: func() { relax(spool, f.space) }})
 	f.parse = t.spent + l.now().Sub(start)
 	switch profiler := t.kind == source.Symbfile || t.kind == source.ReturnPads; {
 	case err != nil:

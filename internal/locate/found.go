@@ -126,9 +126,9 @@ func (f *Found) open(ctx context.Context) error {
 	return nil
 }
 
-// Aux identifies the inputs of answers besides the file: the base of its
-// addresses, the contents of its parts, and the mapping of its lines. It is zero without them, and
-// does not change once the file is open.
+// Aux identifies the inputs of answers besides the file: the base of its addresses,
+// the contents of its parts, the mapping of its lines, and that they have columns. It
+// is zero without them, and does not change once the file is open.
 func (f *Found) Aux() [32]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,6 +142,9 @@ func (f *Found) Aux() [32]byte {
 	}
 	if f.mapping != nil {
 		id = cache.KeyOf("il2cpp", string(id[:]), string(f.mapping.Hash[:]))
+	}
+	if f.l.columns {
+		id = cache.KeyOf("columns", string(id[:]))
 	}
 	return id
 }

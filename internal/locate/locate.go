@@ -23,6 +23,7 @@ import (
 
 // Config configures a Locator. The zero value is the default.
 type Config struct {
+	Columns       bool   `yaml:"-"` // frames have columns too
 	KeepOriginals string `yaml:"keep_originals" oneof:"none read all" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
 }
 
@@ -51,6 +52,7 @@ type Locator struct {
 // shared has the parts that all locators over one cache share.
 type shared struct {
 	keep    string // which originals
+	columns bool
 	tier    cache.Tier
 	spool   func() (cache.Spool, error)
 	space   func(context.Context) bin.Space
@@ -84,7 +86,7 @@ type Deps struct {
 // New returns a Locator.
 func New(cfg Config, d Deps) *Locator {
 	k := &shared{
-		keep: cfg.Defaults().KeepOriginals, tier: d.Tier, spool: d.Spool, space: d.Space,
+		keep: cfg.Defaults().KeepOriginals, columns: cfg.Columns, tier: d.Tier, spool: d.Spool, space: d.Space,
 		lives: d.Lives.Defaults(), now: d.Now, log: d.Log, memory: d.Memory,
 		fetches: cache.NewFlight[cache.Key]((*fetched).retain, (*fetched).release),
 		live:    map[cache.Key]*fetched{},

@@ -50,7 +50,7 @@ func (f *Found) object(ctx context.Context, supply bool) (*object.Object, error)
 		}
 		var err error
 		spool, space := f.file.spool, f.space
-		file, err = debugfile.Open(spool, object.Options{Space: space, Relax: func() { relax(spool, space) }})
+		file, err = debugfile.Open(spool, object.Options{Columns: f.l.columns, Space: space, Relax: func() { relax(spool, space) }})
 		if err != nil {
 			return nil, err
 		}

@@ -133,6 +133,7 @@ func appendFiles(dst []byte, frames []filter.Frame) []byte {
 	separator := " ("
 	for i := range frames {
 		f := &frames[i]
+		f.Column = 0 // as addr2line
 		dst = append(dst, separator...)
 		separator = ", "
 		if i+1 < len(frames) {

@@ -137,8 +137,8 @@ var lines = []struct{ name, in, out string }{
 			"[   12.300003]  ? outer+0x101/0x180\n[   12.300004]  main+0x201/0x300 [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
 			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n",
 		"[   12.300000] CPU: 1 PID: 99 Comm: insmod Not tainted 6.9.1 #2 " + id + "\n" +
-			"[   12.300001] RIP: 0010:outer (inner at /a.c:3:5, /a.c:8:1) [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
-			"[   12.300003]  ? outer (inner at /a.c:3:5, /a.c:8:1)\n[   12.300004]  main (/a.c:12) [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
+			"[   12.300001] RIP: 0010:outer (inner at /a.c:3, /a.c:8) [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
+			"[   12.300003]  ? outer (inner at /a.c:3, /a.c:8)\n[   12.300004]  main (/a.c:12) [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
 			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n"},
 	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
