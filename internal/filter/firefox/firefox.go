@@ -26,6 +26,7 @@ import (
 	"io"
 
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/rawjson"
 )
 
 // Is reports whether head is the beginning of a profile.
@@ -33,6 +34,41 @@ func Is(head []byte) bool {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	return bytes.HasPrefix(head, []byte(slabMagic)) || bytes.HasPrefix(text, []byte(`{"meta":{"version":`)) ||
 		bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"preprocessedProfileVersion"`))
+}
+
+// Libraries returns the paths of the libraries of a profile.
+func Libraries(data []byte) (paths []string, err error) {
+	if bytes.HasPrefix(data, []byte(slabMagic)) {
+		if data, err = flatten(data); err != nil {
+			return nil, err
+		}
+	}
+	r := rawjson.Reader{Data: data}
+	paths = scanPaths(&r, nil)
+	if r.End(); r.Err != nil {
+		return nil, r.Err
+	}
+	return paths, nil
+}
+
+// scanPaths appends the paths of the libraries of a profile, or of a process in one of
+// Firefox itself.
+func scanPaths(r *rawjson.Reader, list []string) []string {
+	for r.Enter('{'); r.Next(); {
+		switch string(r.Key()) {
+		case "libs":
+			for r.Enter('['); r.Next(); {
+				list = append(list, scanMapping(r).path)
+			}
+		case "processes":
+			for r.Enter('['); r.Next(); {
+				list = scanPaths(r, list)
+			}
+		default:
+			r.Skip()
+		}
+	}
+	return list
 }
 
 // Rewrite writes the profile in data to out with names.

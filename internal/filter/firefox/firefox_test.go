@@ -430,6 +430,7 @@ func TestDamagedProfilesStayDocuments(t *testing.T) {
 // changes nothing.
 func check(t *testing.T, data []byte, force bool) {
 	t.Helper()
+	_, _ = firefox.Libraries(data)
 	var once, twice bytes.Buffer
 	if firefox.Rewrite(t.Context(), &filter.Run{Names: names(), Force: force}, data, &once) != nil {
 		return
@@ -454,4 +455,25 @@ func FuzzRewrite(f *testing.F) {
 	f.Add(container(), false)
 	f.Add([]byte(geckoProfile), false)
 	f.Fuzz(check)
+}
+
+func TestLibrariesOfProfilesAreListed(t *testing.T) {
+	for _, c := range []struct {
+		data string
+		want []string
+	}{
+		{profile(66), []string{"/bin/app", "/bin/other"}},
+		{string(container()), []string{"/bin/app", "/bin/other"}},
+		{geckoProfile, []string{"/bin/app", ""}},
+		{`{"threads":[]}`, nil},
+	} {
+		if got, err := firefox.Libraries([]byte(c.data)); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%.40q: %q, %v, want %q", c.data, got, err, c.want)
+		}
+	}
+	for _, damaged := range []string{"", `{"libs":[{"path":"x"}`, string(container()[:30])} {
+		if got, err := firefox.Libraries([]byte(damaged)); err == nil {
+			t.Errorf("%.40q: %q", damaged, got)
+		}
+	}
 }

@@ -26,18 +26,15 @@ const (
 // rewriteSlabs rewrites a container. The result has one slab, as arrays may be in
 // the document. All of it is in memory.
 func rewriteSlabs(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error {
-	f := flattener{file: data, most: 16*len(data) + 1<<20}
-	if len(data) < slabHeader || binary.LittleEndian.Uint32(data[8:]) != 1 {
-		return fault.New(fault.Unsupported, "JSLB", "unknown version; save the profile as .json")
-	}
-	if err := f.add(binary.LittleEndian.Uint32(data[16:]), 0); err != nil {
+	document, err := flatten(data)
+	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	if err := rewrite(ctx, run, f.text, &text); err != nil {
+	if err := rewrite(ctx, run, document, &text); err != nil {
 		return err
 	}
-	if bytes.Equal(text.Bytes(), f.text) {
+	if bytes.Equal(text.Bytes(), document) {
 		_, err := out.Write(data)
 		return err
 	}
@@ -51,8 +48,18 @@ func rewriteSlabs(ctx context.Context, run *filter.Run, data []byte, out io.Writ
 	if _, err := out.Write(header); err != nil {
 		return err
 	}
-	_, err := out.Write(text.Bytes())
+	_, err = out.Write(text.Bytes())
 	return err
+}
+
+// flatten returns the slabs of a container as one document.
+func flatten(data []byte) ([]byte, error) {
+	f := flattener{file: data, most: 16*len(data) + 1<<20}
+	if len(data) < slabHeader || binary.LittleEndian.Uint32(data[8:]) != 1 {
+		return nil, fault.New(fault.Unsupported, "JSLB", "unknown version; save the profile as .json")
+	}
+	err := f.add(binary.LittleEndian.Uint32(data[16:]), 0)
+	return f.text, err
 }
 
 // A flattener writes the slabs of a container as one document.
