@@ -174,6 +174,11 @@ func pack(p *packing, out io.Writer, write func(io.Writer) error) error {
 
 // rewrite rewrites a document.
 func rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.Writer) error {
+	return withContent(ctx, in, func(data []byte) error { return f.rewrite(ctx, run, data, out) })
+}
+
+// withContent calls use with the content of an input.
+func withContent(ctx context.Context, in Input, use func(data []byte) error) error {
 	src, done, err := companion.OpenUnpacked(ctx, in.Name, in.Stdin)
 	if err != nil {
 		return err
@@ -185,7 +190,7 @@ func rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.W
 			return err
 		}
 	}
-	return f.rewrite(ctx, run, data, out)
+	return use(data)
 }
 
 // packingOf returns the compression of the input, nil without one.
