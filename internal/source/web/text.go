@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
+	"symbolon/internal/ident"
 	"symbolon/internal/source"
 )
 
@@ -21,8 +23,22 @@ func (c *Client) Text(ctx context.Context, address string, headers map[string]bi
 		return nil, fault.New(fault.Unsupported, source.CleanURL(address), "%w", err)
 	}
 	s.whole = s.base
+	return s.text(ctx, "")
+}
+
+// SourceFile returns a source file of a program, by its path in the debug information.
+// Only servers with the layout of debuginfod have source files.
+func (s *Source) SourceFile(ctx context.Context, program ident.CodeID, path string) ([]byte, error) {
+	if s.cfg.Layout.Type != source.Debuginfod || !strings.HasPrefix(path, "/") {
+		return nil, fault.New(fault.NotFound, "", "the source has no source files")
+	}
+	return s.text(ctx, program.String()+"/source"+path)
+}
+
+// text fetches a small file.
+func (s *Source) text(ctx context.Context, path string) ([]byte, error) {
 	text := &source.Text{Max: maxText}
-	if _, err := s.Fetch(ctx, source.Candidate{}, text); err != nil {
+	if _, err := s.Fetch(ctx, source.Candidate{Path: path}, text); err != nil {
 		return nil, err
 	}
 	return text.Bytes, nil
