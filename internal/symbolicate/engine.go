@@ -201,6 +201,7 @@ func (mod *Module) opened(h *table.Handle, report table.Report) {
 	mod.Found, mod.handle, mod.Report = true, h, report
 	facts := h.Facts()
 	mod.Name, mod.Arch, mod.VCS, mod.LoadAddress = facts.Module.CodeFile, facts.Module.Arch, facts.VCS, facts.LoadAddress
+	mod.CodeID = facts.Module.CodeID
 	mod.Features |= facts.Features
 	metric.Modules.Add(1, "found")
 }

@@ -42,6 +42,7 @@ type Module struct {
 	Found        bool   // it has a table
 	Name         string // file name of the code, if the debug file has one other than its own
 	Arch         ident.Arch
+	CodeID       ident.CodeID    // as stated in the file
 	Features     object.Features // of the files found for it
 	LoadAddress  uint64          // as linked
 	VCS          string          // version control system of the source server of its debug file
