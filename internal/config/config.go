@@ -13,6 +13,7 @@ import (
 	"symbolon/internal/api/elastic"
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/otlp"
+	"symbolon/internal/api/profiler"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/api/tecken"
 	"symbolon/internal/bin"
@@ -39,6 +40,7 @@ type Config struct {
 	HTTP        api.Config         `yaml:"http" help:"The port, and limits for all requests."`
 	Access      api.AccessConfig   `yaml:"access" help:"Access control."`
 	Mozilla     mozilla.Config     `yaml:"mozilla" help:"The interfaces of Mozilla's symbolication service."`
+	Profiler    profiler.Config    `yaml:"profiler" help:"Source code and disassembly for the Firefox Profiler."`
 	Sentry      sentry.Config      `yaml:"sentry" help:"The interfaces of Sentry's symbolication service."`
 	Elastic     elastic.Config     `yaml:"elastic" help:"The interfaces of Elastic's profilers."`
 	Debuginfod  debuginfod.Config  `yaml:"debuginfod" help:"The interface of debuginfod for debuggers."`

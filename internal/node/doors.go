@@ -15,6 +15,7 @@ import (
 	"symbolon/internal/api/mozilla"
 	"symbolon/internal/api/operate"
 	"symbolon/internal/api/otlp"
+	"symbolon/internal/api/profiler"
 	"symbolon/internal/api/rows"
 	"symbolon/internal/api/sentry"
 	"symbolon/internal/api/symstore"
@@ -45,6 +46,9 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Identify: n.identify,
 		Now:      time.Now,
 		Log:      n.log,
+	})
+	sources := profiler.New(cfg.Profiler, profiler.Deps{
+		Grant: access.Grant, Run: n.runFor, Code: n.programFor, Source: n.sourceFromServer, Log: n.log,
 	})
 	operators := operate.New(operate.Deps{
 		Grant: access.Grant, Explain: n.explainText, Forget: n.Forget, Protect: n.uploads.files.Protect, Missing: n.missingFor, Now: time.Now, Log: n.log,
@@ -90,7 +94,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
-	return api.New(cfg.HTTP, opt, symbols.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
+	return api.New(cfg.HTTP, opt, symbols.Routes(), sources.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
 		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes()), nil
 }
 
