@@ -114,24 +114,30 @@ func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNam
 		run.Names, run.Answer = r, r.Answer
 		return func() {}, nil
 	}
-	if f.isLocal {
-		if err := files.Links.Add(); err != nil {
-			return nil, err
-		}
-	}
-	var more []source.Config
-	if files.Links.Dir != "" { // with the debug files of the system
-		for _, dir := range []string{files.Links.Dir, "/usr/lib/debug"} {
-			c := source.Config{ID: dir, Type: source.Filesystem, Path: dir, FollowSymlinks: true}
-			more = append(more, c.Defaults())
-		}
-	}
-	n, err := f.conf.local(e, more...)
+	n, err := f.conf.over(e, files, f.isLocal)
 	if err != nil {
 		return nil, err
 	}
 	run.Names, run.Answer = files.Names(n.Names()), n.Answers()
 	return n.Close, nil
+}
+
+// over returns a node that also has files of this machine, and files that are added
+// later if isLocal is set, with the debug files of the system.
+func (f *configFlags) over(e *env, files *auto.Files, isLocal bool) (*temporary, error) {
+	if isLocal {
+		if err := files.Links.Add(); err != nil {
+			return nil, err
+		}
+	}
+	var more []source.Config
+	if files.Links.Dir != "" {
+		for _, dir := range []string{files.Links.Dir, "/usr/lib/debug"} {
+			c := source.Config{ID: dir, Type: source.Filesystem, Path: dir, FollowSymlinks: true}
+			more = append(more, c.Defaults())
+		}
+	}
+	return f.local(e, more...)
 }
 
 // filter filters one input, with progress on a terminal.

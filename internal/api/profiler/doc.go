@@ -14,5 +14,5 @@
 // a debuginfod server, or from a folder that the configuration allows. Disassembly is
 // of at most 256 KiB of the program, and of one request at a time.
 //
-// A Door is safe for concurrent use.
+// A Door and a Viewer are safe for concurrent use.
 package profiler

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/api/profiler"
+	"symbolon/internal/filter/auto"
+)
+
+// profilerName is the variable with the address of the Firefox Profiler.
+const profilerName = "PROFILER_URL"
+
+// profileFlags are the values of the flags.
+type profileFlags struct {
+	conf       configFlags
+	port       int
+	isLocal    bool
+	isHeadless bool
+}
+
+func profileCommand(e *env) *cobra.Command {
+	f := profileFlags{}
+	c := &cobra.Command{
+		Use: "profile FILE", Short: "Open a profile in the Firefox Profiler, with names, source code and disassembly",
+		Long: `FILE is a profile of the Firefox Profiler, as samply and Firefox save it, JSON or JSLB,
+plain or with gzip. It is served on this machine as it is, and the page asks this
+program for names, source files and disassembly while it shows the profile. The page
+is that of https://profiler.firefox.com; the variable PROFILER_URL names another one.
+The profile does not leave this machine, unless it is uploaded in the page.
+
+The address of the page is printed, and has a secret: everybody who knows it can read
+the profile and the source files that the debug information of its modules names. The
+program runs until it is interrupted.
+
+Modules are looked up with the sources of the configuration, or those of --source.
+--local also takes the files at the paths of the libraries in the profile.`,
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
+	}
+	fs := c.Flags()
+	f.conf.add(fs)
+	fs.IntVar(&f.port, "port", 0, "listen on port `N` of 127.0.0.1 (default: the first free one from 3000 to 3099)")
+	fs.BoolVar(&f.isLocal, "local", false, "use the files of this machine at the paths in FILE, and their debug files in /usr/lib/debug")
+	fs.BoolVar(&f.isHeadless, "no-open", false, "do not open the page in the browser, only print its address")
+	return c
+}
+
+func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
+	if err := auto.CheckProfile(name); err != nil {
+		return err
+	}
+	f.conf.sets = append([]string{"log.level=warn"}, f.conf.sets...)
+	files := &auto.Files{}
+	defer files.Links.Remove()
+	if f.isLocal {
+		if err := files.AddLibraries(ctx, name); err != nil {
+			return err
+		}
+	}
+	n, err := f.conf.over(e, files, f.isLocal)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	ln, err := profiler.Listen(f.port)
+	if err != nil {
+		return err
+	}
+	v := profiler.NewViewer(name, n.ForProfile())
+	address := v.Address(cmp.Or(environment(e, profilerName), "https://profiler.firefox.com"), ln)
+	say(e.stdout, "%s\n", address)
+	if !f.isHeadless {
+		profiler.Browse(address)
+	}
+	return v.Serve(ctx, ln)
+}
