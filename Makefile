@@ -34,6 +34,7 @@ clients:
 	bench/clients/sentry-cli.sh
 	bench/clients/minio.sh
 	bench/clients/otelcol.sh
+	go test -count=1 -v -run ABrowser ./cmd/symbolon
 	bench/clients/profiler.py $(PROFILER) $(RECORD)
 
 container:

@@ -290,6 +290,7 @@ func TestCodeThatIsNotDisassembledIsAnError(t *testing.T) {
 	for body, want := range map[string]string{
 		asmRequest("embed-source", embedID, 0x900000, 4):                                "invalid startAddress 0x900000",
 		asmRequest("thumb", "D4931C86262C804E00000000000000000", 0x1014c, 4):            "Thumb",
+		asmRequest("embed-source", embedID, 1<<64-1, 4):                                 "invalid startAddress 0xffffffffffffffff",
 		asmRequest("riscv64", "C9654738D928F10300000000000000000", 0, 4):                "code for riscv64 cannot be disassembled",
 		asmRequest("x", "D4931C86262C804E00000000000000011", 0, 4):                      "find the program of the module: not found",
 		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `"0x4"`, `"4"`, 1):   `invalid size "4"`,
@@ -298,6 +299,19 @@ func TestCodeThatIsNotDisassembledIsAnError(t *testing.T) {
 		`{"name":"x","startAddress":"0x0","size":"0x0"}`:                                `invalid debugId ""`,
 	} {
 		s.expectError(t, "/asm/v1", body, want)
+	}
+}
+
+func TestAProgramIsFetchedOnce(t *testing.T) {
+	far := open(t, t.TempDir(), "sources:\n"+folder(withFiles(t, "embed-source")))
+	s := open(t, t.TempDir(), enabled+"sources:\n- {id: far, type: http, url: '"+far.url+"/buildid/', layout: {type: debuginfod}}\n")
+	body := `{"name":"embed-source","codeId":"` + embedCode + `","startAddress":"%s","size":"0x1"}`
+	if d := s.disassemble(t, fmt.Sprintf(body, "0x12a0")); d.Size != "0x1" {
+		t.Fatalf("%+v", d)
+	}
+	n := far.requests.Load()
+	if d := s.disassemble(t, fmt.Sprintf(body, "0x14ce")); d.Size != "0x2" || far.requests.Load() != n {
+		t.Errorf("%+v, after %d more requests", d, far.requests.Load()-n)
 	}
 }
 

@@ -115,6 +115,7 @@ func (d *Door) disassemble(ctx context.Context, g *token.Grant, m ident.Module, 
 	if err != nil {
 		return nil, missing("the program of the module", err)
 	}
+	found.Keep() // for the next function
 	set, err := instructionSet(obj, start)
 	if err != nil {
 		return nil, err
