@@ -35,6 +35,7 @@ clients:
 	bench/clients/minio.sh
 	bench/clients/otelcol.sh
 	go test -count=1 -v -run ABrowser ./cmd/symbolon
+	bench/clients/engines.py
 	bench/clients/profiler.py $(PROFILER) $(RECORD)
 
 container:
