@@ -186,7 +186,11 @@ func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte
 		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
 		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.url, err)
 	}
-	return text, false, 0, nil
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return nil, false, 0, fmt.Errorf("%s: invalid answer: %w", r.url, err)
+	}
+	return line.Bytes(), false, 0, nil
 }
 
 // remoteAnswer is the answer of a server.

@@ -76,3 +76,13 @@ func TestAnswerWithoutTheFramesIsAnError(t *testing.T) {
 		t.Errorf("error %v, want an invalid answer", err)
 	}
 }
+
+func TestAnswersOfServersAreOneLineOfJSON(t *testing.T) {
+	r, _ := answers(t, "200 {\"a\":\n 1}\n", "200 <html>")
+	if text, err := r.Answer(t.Context(), "/symbolicate/v5", nil); string(text) != `{"a":1}` || err != nil {
+		t.Errorf("got %q and the error %v, want the answer on one line", text, err)
+	}
+	if _, err := r.Answer(t.Context(), "/symbolicate/v5", nil); err == nil || !strings.Contains(err.Error(), "invalid answer") {
+		t.Errorf("error %v, want an invalid answer", err)
+	}
+}

@@ -18,7 +18,8 @@ import (
 type Run struct {
 	Names Names
 	// Answer answers a request to a path of the interfaces of Mozilla or Symbolicator.
-	// It is safe for concurrent use. The error may be a *StatusError.
+	// It is safe for concurrent use. The answer is JSON on one line, the error may be a
+	// *StatusError.
 	Answer func(ctx context.Context, path string, body []byte) ([]byte, error)
 	Force  bool // names that the input has are replaced
 	// Known has the modules that the user named, by path or file name.

@@ -18,37 +18,50 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
+	"symbolon/internal/locate"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 )
 
+// everything returns a locator over all sources of the node, and the uploads of all
+// projects.
+func (n *Node) everything() *locate.Locator {
+	return n.answering(context.Background(), operator(), "")
+}
+
 // Names returns names from the sources of the node.
 func (n *Node) Names() filter.Names {
-	return &filter.Local{Engine: n.engine.Patient(), Tables: n.tables, Locator: n.locator}
+	l := n.everything()
+	tables := n.tables.With(l)
+	return &filter.Local{Engine: n.engine.With(tables).Patient(), Tables: tables, Locator: l}
 }
 
 // Answers returns a function that answers requests from the sources of the node. Call it
 // at most once, and not after Front.
 func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]byte, error) {
+	engine := n.engineOver(n.everything()).Patient()
 	grant := func(*http.Request) (*token.Grant, error) { return operator(), nil }
 	cfg := n.cfg.Mozilla
 	cfg.Strict = false // the limits of a server for its clients
 	symbols := mozilla.New(cfg, mozilla.Deps{
 		Grant: grant, Now: time.Now, Log: n.log,
-		Run: func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-			return n.engineOver(n.answering(ctx, g, "")).Patient().Run(ctx, req)
+		Run: func(ctx context.Context, _ *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
+			return engine.Run(ctx, req)
 		},
 	})
 	n.sentry = sentry.New(n.cfg.Sentry, sentry.Deps{
-		Grant: grant, Engine: n.engineFor, Sources: len(n.sources.all), Now: time.Now, Log: n.log,
+		Grant: grant, Sources: len(n.sources.all), Now: time.Now, Log: n.log,
+		Engine: func(ctx context.Context, a sentry.Search) (*symbolicate.Engine, error) {
+			if a.Named == nil {
+				return engine, nil
+			}
+			return n.engineFor(ctx, a)
+		},
 	})
 	routes := slices.Concat(symbols.Routes(), n.sentry.Routes())
 	return func(ctx context.Context, path string, body []byte) ([]byte, error) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, path, nil)
-		if err != nil {
-			return nil, err
-		}
-		return n.answer(routes, r, body)
+		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{}}
+		return n.answer(routes, r.WithContext(ctx), body)
 	}
 }
 

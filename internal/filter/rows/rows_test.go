@@ -354,10 +354,8 @@ func echo(_ context.Context, path string, body []byte) ([]byte, error) {
 		return nil, &filter.StatusError{Status: 400, Reason: `job 0 is "invalid"`}
 	case bytes.Contains(body, []byte(`"fail"`)):
 		return nil, &filter.StatusError{Status: 401, Reason: "invalid token"}
-	case bytes.Contains(body, []byte(`"page"`)):
-		return []byte("<html>"), nil
 	}
-	return fmt.Appendf(nil, "{\"path\":%q,\n\"asked\":%s}\n", path, body), nil
+	return fmt.Appendf(nil, `{"path":%q,"asked":%s}`, path, body), nil
 }
 
 func TestRequestsAreAnsweredByTheirInterface(t *testing.T) {
@@ -369,7 +367,7 @@ func TestRequestsAreAnsweredByTheirInterface(t *testing.T) {
 		`{"stacktraces":[{"frames":[]}],"modules":[]}`:      "/symbolicate",
 		`{"jobs":[{"memoryMap":[],"stacks":[]},"refuse" ]}`: "",
 	} {
-		want, failed := fmt.Sprintf(`{"path":%q, "asked":%s}`, path, request), 0
+		want, failed := fmt.Sprintf(`{"path":%q,"asked":%s}`, path, request), 0
 		if path == "" {
 			want, failed = `{"error":"job 0 is \"invalid\""}`, 1
 		}
@@ -388,7 +386,7 @@ func TestRequestsAreAnsweredInTheirOrder(t *testing.T) {
 	var in, want strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&in, "{\"jobs\":[%d]}\n%s\n", i, ping(knownFrame))
-		fmt.Fprintf(&want, "{\"path\":\"/symbolicate/v5\", \"asked\":{\"jobs\":[%d]}}\n%s\n", i, answer(`"SIGSEGV"`, knownAnswer))
+		fmt.Fprintf(&want, "{\"path\":\"/symbolicate/v5\",\"asked\":{\"jobs\":[%d]}}\n%s\n", i, answer(`"SIGSEGV"`, knownAnswer))
 	}
 	if got, _ := run(t, rows.Options{Replace: true}, &filter.Run{Names: names, Answer: echo}, in.String()); got != want.String() {
 		t.Errorf("got %.300s", got)
@@ -396,12 +394,10 @@ func TestRequestsAreAnsweredInTheirOrder(t *testing.T) {
 }
 
 func TestRequestsWithoutAnAnswerEndTheRun(t *testing.T) {
-	for row, want := range map[string]string{`{"jobs":["fail"]}`: "invalid token", `{"jobs":["page"]}`: "invalid answer"} {
-		o := rows.Options{}
-		_, err := o.Filter(t.Context(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(row)), bufio.NewWriter(io.Discard))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got the error %v, want one with %q", row, err, want)
-		}
+	o := rows.Options{}
+	_, err := o.Filter(t.Context(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(`{"jobs":["fail"]}`)), bufio.NewWriter(io.Discard))
+	if err == nil || !strings.Contains(err.Error(), "invalid token") {
+		t.Errorf("got the error %v, want one with \"invalid token\"", err)
 	}
 }
 
