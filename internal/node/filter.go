@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"symbolon/internal/api"
@@ -21,6 +22,7 @@ import (
 	"symbolon/internal/locate"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
+	"symbolon/internal/transfer"
 )
 
 // everything returns a locator over all sources of the node, and the uploads of all
@@ -70,7 +72,11 @@ func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]
 func (n *Node) runOf(r *http.Request, g *token.Grant, routes []api.Route) *filter.Run {
 	l := n.answering(r.Context(), g, "")
 	names := &filter.Local{Engine: n.noting(n.engineOver(l), clientOf(r.Context(), "rows", "")), Locator: l}
+	var requests atomic.Int64
 	return &filter.Run{Names: names, Answer: func(ctx context.Context, path string, body []byte) ([]byte, error) {
+		if most := int64(n.cfg.Mozilla.Defaults().MaxJobs); most >= 0 && requests.Add(1) > most {
+			return nil, tooLarge("please limit number of requests among the rows to <= %d", most)
+		}
 		inner := r.Clone(ctx)
 		inner.URL = &url.URL{Path: path}
 		inner.Header.Del("Accept")
@@ -83,26 +89,46 @@ func (n *Node) runOf(r *http.Request, g *token.Grant, routes []api.Route) *filte
 	}}
 }
 
-// answer has the interface of a request answer it with another body.
+func tooLarge(format string, args ...any) error {
+	return &filter.StatusError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf(format, args...)}
+}
+
+// maxBusy limits the waits for an interface that has too much to do.
+const maxBusy = 100
+
+// answer has the interface of a request answer it with another body. It waits while the
+// interface is busy, as other rows may be the reason.
 func (n *Node) answer(routes []api.Route, r *http.Request, body []byte) (text []byte, err error) {
 	i := slices.IndexFunc(routes, func(to api.Route) bool { return to.Pattern == r.URL.Path })
 	if i < 0 {
 		return nil, fmt.Errorf("no interface at %s", r.URL.Path)
 	}
-	if most := bin.Size(cmp.Or(routes[i].MaxBody, int64(n.cfg.HTTP.Defaults().MaxBody))); len(body) > int(most) {
-		return nil, &filter.StatusError{Status: http.StatusRequestEntityTooLarge, Reason: fmt.Sprintf("the request is too large: must be at most %v", most)}
+	if most := bin.Size(cmp.Or(routes[i].MaxBody, int64(n.cfg.HTTP.Defaults().MaxBody))); int64(len(body)) > int64(most) {
+		return nil, tooLarge("the limit of a request is %v", most)
 	}
+	r.Header.Set("Content-Type", "application/json")
+	backoff := transfer.Backoff{First: 100 * time.Millisecond, Max: time.Second}
+	for try := 1; ; try++ {
+		text, err = handle(routes[i].Handle, r, body)
+		var busy *filter.StatusError
+		if !errors.As(err, &busy) || busy.Status != http.StatusServiceUnavailable || try == maxBusy || !backoff.Wait(r.Context(), try, 0) {
+			return text, err
+		}
+	}
+}
+
+// handle has a handler answer a request with another body.
+func handle(h http.HandlerFunc, r *http.Request, body []byte) (text []byte, err error) {
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {
-			text, err = nil, &filter.StatusError{Status: http.StatusRequestEntityTooLarge, Reason: "the answer is too large; ask for fewer addresses in a single request"}
+			text, err = nil, tooLarge("the answer is too large; ask for fewer addresses in a single request")
 		} else if p != nil {
 			err = fault.Panicked(r.URL.Path, p)
 		}
 	}()
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
 	w := &response{header: http.Header{}}
-	routes[i].Handle(w, r)
+	h(w, r)
 	if err := context.Cause(r.Context()); err != nil {
 		return nil, err
 	}

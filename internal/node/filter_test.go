@@ -88,11 +88,32 @@ func TestLimitsOfAServerHoldForRows(t *testing.T) {
 	for row, want := range map[string]string{
 		`{"jobs":[` + job + strings.Repeat(","+job, 10) + `]}`:                                             `{"results":[`,
 		`{"memoryMap":[],"stacks":[[[-1,1]` + strings.Repeat(",[-1,1]", 12) + `]]}`:                        `{"error":"please limit number of frames in a single request to <= 12"}`,
-		`{"stacktraces":[],"modules":[],"x":"` + strings.Repeat("y", 1<<10) + `"}`:                         `{"error":"the request is too large: must be at most 1KiB"}`,
+		`{"stacktraces":[],"modules":[],"x":"` + strings.Repeat("y", 1<<10) + `"}`:                         `{"error":"the limit of a request is 1KiB"}`,
 		`{"stacktraces":[],"modules":[],"sources":[{"id":"x","type":"http","url":"http://127.0.0.1:1/"}]}`: `{"error":"sources in requests are not allowed`,
 	} {
 		if got := named(t, run, row); !strings.HasPrefix(got, want) {
 			t.Errorf("%.80s: got %s, want %s", row, got, want)
 		}
+	}
+}
+
+// Requests in rows that are too large to be answered at once are answered one after
+// another.
+func TestRowsWaitForABusyInterface(t *testing.T) {
+	t.Parallel()
+	run := alone(t, "sentry: {max_concurrent_requests: 1}\n")
+	const row, answer = `{"stacktraces":[],"modules":[]}`, `{"status":"completed","stacktraces":[],"modules":[]}`
+	if got, want := named(t, run, strings.Repeat(row+"\n", 40)+row), strings.Repeat(answer+"\n", 40)+answer; got != want {
+		t.Errorf("got %.400s", got)
+	}
+}
+
+func TestRequestsAmongRowsAreLimited(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir(), "mozilla: {max_jobs: 2}\n")
+	const row = `{"memoryMap":[],"stacks":[[]]}` + "\n"
+	got := sendTo(t, "POST", s.url+"/api/rows?replace=true", strings.Repeat(row, 5), "").Text
+	if n := strings.Count(got, "please limit number of requests among the rows to <= 2"); n != 3 || strings.Count(got, "\n") != 5 {
+		t.Errorf("%d of 5 rows are over the limit of 2: %s", n, got)
 	}
 }

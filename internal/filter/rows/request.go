@@ -9,22 +9,26 @@ import (
 	"symbolon/internal/filter"
 )
 
-// answerRequests has the interfaces answer the rows that are requests, on all cores.
+// answerRequests has the interfaces answer the rows that are requests, on all cores. It
+// ends with the first error.
 func (u *unit) answerRequests(ctx context.Context) error {
-	errs := make([]error, len(u.rows))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range u.rows {
-		if w := &u.rows[i]; w.shape == request {
+		if w := &u.rows[i]; w.shape == request && ctx.Err() == nil {
 			slots <- struct{}{}
 			all.Go(func() {
-				errs[i] = w.answer(ctx, u.run)
+				if err := w.answer(ctx, u.run); err != nil {
+					cancel(err)
+				}
 				<-slots
 			})
 		}
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return context.Cause(ctx)
 }
 
 // answer has an interface answer a row that is a request.
