@@ -108,10 +108,7 @@ func (s *scope) apply(l *lookup, list []want, force bool) error {
 // mark notes the answer of each frame. Inlined calls at addresses with an answer
 // are omitted if names are replaced.
 func (s *scope) mark(l *lookup, list []want, force bool) {
-	s.answerOf = make([]int32, s.frames.rows)
-	for i := range s.answerOf {
-		s.answerOf[i] = unchanged
-	}
+	s.answerOf = slices.Repeat([]int32{unchanged}, int(s.frames.rows))
 	for _, w := range list {
 		s.answerOf[w.frame] = w.answer
 	}
@@ -149,10 +146,7 @@ func (a *applier) open() error {
 }
 
 func (a *applier) findOwners() {
-	a.owner = make([]int32, a.funcs.rows)
-	for i := range a.owner {
-		a.owner[i] = noOwner
-	}
+	a.owner = slices.Repeat([]int32{noOwner}, int(a.funcs.rows))
 	for frame := range int32(a.frames.rows) {
 		f := a.function.get(frame)
 		if f < 0 || f >= int64(len(a.owner)) {

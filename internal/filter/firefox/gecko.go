@@ -168,10 +168,7 @@ func scanThread(r *rawjson.Reader, list []location) []location {
 // precedes its data.
 func scanRows(r *rawjson.Reader, names ...string) [][]int32 {
 	columns := make([][]int32, len(names))
-	at := make([]int, len(names))
-	for i := range at {
-		at[i] = -1
-	}
+	at := slices.Repeat([]int{-1}, len(names))
 	for r.Enter('{'); r.Next(); {
 		switch string(r.Key()) {
 		case "schema":

@@ -2,6 +2,7 @@ package firefox
 
 import (
 	"cmp"
+	"slices"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/filter/rawjson"
@@ -111,18 +112,7 @@ func (s *section) isKnown() bool {
 }
 
 func (t *table) has(names ...string) bool {
-	if t == nil {
-		return false
-	}
-	n := 0
-	for _, name := range names {
-		for _, c := range t.columns {
-			if c.name == name {
-				n++
-			}
-		}
-	}
-	return n == len(names)
+	return t != nil && !slices.ContainsFunc(names, func(name string) bool { return t.find(name) == nil })
 }
 
 func scanLibrary(r *rawjson.Reader) (l library) {

@@ -56,23 +56,6 @@ func (p *profile) openScopes() ([]*scope, error) {
 	return scopes, nil
 }
 
-// A reading reads columns until one of them fails.
-type reading struct{ err error }
-
-func (r *reading) column(t *table, name string) (c *column) {
-	if r.err == nil {
-		c, r.err = t.column(name)
-	}
-	return c
-}
-
-func (r *reading) require(t *table, name string) (c *column) {
-	if r.err == nil {
-		c, r.err = t.require(name)
-	}
-	return c
-}
-
 func (s *scope) open() error {
 	if s.funcs == nil || s.symbols == nil || s.stacks == nil || s.strings == nil {
 		return fault.New(fault.Malformed, "Firefox profile", "frameTable is without funcTable, nativeSymbols, stackTable or stringArray")

@@ -2,6 +2,7 @@ package firefox
 
 import (
 	"math"
+	"slices"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/filter/rawjson"
@@ -19,7 +20,7 @@ type stackMap struct {
 // replaceStacks returns the changes of the tables that refer to stacks, if frames
 // of inlined calls were added or omitted.
 func (s *scope) replaceStacks() ([]edit, error) {
-	if !s.changesStacks() {
+	if len(s.chains) <= 1 && !slices.Contains(s.answerOf, omitted) {
 		return nil, nil
 	}
 	r := reading{}
@@ -49,18 +50,6 @@ func (s *scope) replaceStacks() ([]edit, error) {
 		}
 	}
 	return m.edits(), nil
-}
-
-func (s *scope) changesStacks() bool {
-	if len(s.chains) > 1 {
-		return true
-	}
-	for _, a := range s.answerOf {
-		if a == omitted {
-			return true
-		}
-	}
-	return false
 }
 
 // parent returns the prefix of a stack, or -1.
@@ -104,11 +93,7 @@ func (m *stackMap) count(i int32) int {
 
 func (m *stackMap) edits() []edit {
 	t := m.scope.stacks
-	list := []edit{{t.length.from, func(e *rawjson.Editor) error {
-		e.Replace(t.length.from, t.length.to)
-		writeInt(e.Out, m.rows)
-		return nil
-	}}}
+	list := []edit{t.setLength(m.rows)}
 	for _, c := range t.columns {
 		list = append(list, edit{c.from, func(e *rawjson.Editor) error { return m.write(e, c) }})
 	}
@@ -127,8 +112,7 @@ func (m *stackMap) write(e *rawjson.Editor, c *column) error {
 	if err := m.scope.stacks.load(c); err != nil {
 		return err
 	}
-	e.Replace(c.from, c.to)
-	w := listWriter{out: e.Out}
+	w := newList(e, c.span)
 	row := int32(0)
 	for i, v := range c.cells {
 		prefix := m.newParent(m.parent(int32(i)))
@@ -161,8 +145,7 @@ func (m *stackMap) write(e *rawjson.Editor, c *column) error {
 
 // writeList writes an array of stacks.
 func (m *stackMap) writeList(e *rawjson.Editor, at span) error {
-	e.Replace(at.from, at.to)
-	w := listWriter{out: e.Out}
+	w := newList(e, at)
 	r := rawjson.Reader{Data: m.scope.stacks.data, Pos: at.from}
 	for r.Enter('['); r.Next(); {
 		w.next()

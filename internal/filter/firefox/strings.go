@@ -3,6 +3,7 @@ package firefox
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"symbolon/internal/api/json"
 	"symbolon/internal/fault"
@@ -90,10 +91,7 @@ func (s *stringArray) find(t *texts) {
 		return
 	}
 	s.texts = t
-	s.places = make([]int32, len(t.list))
-	for i := range s.places {
-		s.places[i] = -1
-	}
+	s.places = slices.Repeat([]int32{-1}, len(t.list))
 	var decoded []byte
 	r := rawjson.Reader{Data: s.data}
 	for i, at := range s.at {

@@ -55,37 +55,47 @@ func scanTable(r *rawjson.Reader, name string) *table {
 	t := &table{name: name, data: r.Data}
 	for r.Enter('{'); r.Next(); {
 		key := string(r.Key())
-		switch r.Peek() {
-		case '[':
+		if r.Peek() == '[' {
 			t.columns = append(t.columns, &column{name: key, span: skip(r)})
-		default:
-			at := r.Pos
-			n, ok := r.Int()
-			if ok && key == "length" {
-				t.rows, t.length = n, span{at, r.Pos}
-			}
+			continue
+		}
+		at := r.Pos
+		if n, ok := r.Int(); ok && key == "length" {
+			t.rows, t.length = n, span{at, r.Pos}
 		}
 	}
 	return t
 }
 
-// column returns a column with its cells, or nil if the table has none of that name.
-func (t *table) column(name string) (*column, error) {
+// find returns a column, or nil if the table has none of that name.
+func (t *table) find(name string) *column {
 	for _, c := range t.columns {
 		if c.name == name {
-			return c, t.load(c)
+			return c
 		}
 	}
-	return nil, nil
+	return nil
+}
+
+// A reading reads columns until one of them fails.
+type reading struct{ err error }
+
+// column returns a column with its cells, or nil if the table has none of that name.
+func (r *reading) column(t *table, name string) *column {
+	c := t.find(name)
+	if c != nil && r.err == nil {
+		r.err = t.load(c)
+	}
+	return c
 }
 
 // require is like column, and fails if the table lacks the column.
-func (t *table) require(name string) (*column, error) {
-	c, err := t.column(name)
-	if err == nil && c == nil {
-		err = fault.New(fault.Malformed, "Firefox profile", "%s lacks the column %q", t.name, name)
+func (r *reading) require(t *table, name string) *column {
+	c := r.column(t, name)
+	if c == nil && r.err == nil {
+		r.err = fault.New(fault.Malformed, "Firefox profile", "%s lacks the column %q", t.name, name)
 	}
-	return c, err
+	return c
 }
 
 func (t *table) load(c *column) error {
@@ -191,13 +201,17 @@ func (t *table) edits() (list []edit) {
 		}
 	}
 	if len(t.added) > 0 {
-		list = append(list, edit{t.length.from, func(e *rawjson.Editor) error {
-			e.Replace(t.length.from, t.length.to)
-			writeInt(e.Out, t.rows+int64(len(t.added)))
-			return nil
-		}})
+		list = append(list, t.setLength(t.rows+int64(len(t.added))))
 	}
 	return list
+}
+
+func (t *table) setLength(n int64) edit {
+	return edit{t.length.from, func(e *rawjson.Editor) error {
+		e.Replace(t.length.from, t.length.to)
+		writeInt(e.Out, n)
+		return nil
+	}}
 }
 
 // write writes a column. One that was not loaded is in memory only meanwhile.
@@ -210,8 +224,7 @@ func (t *table) write(e *rawjson.Editor, c *column) error {
 			c.cells = append(c.cells, c.copyOf(from))
 		}
 	}
-	e.Replace(c.from, c.to)
-	w := listWriter{out: e.Out}
+	w := newList(e, c.span)
 	for _, v := range c.cells {
 		w.cell(c, v)
 	}
@@ -226,21 +239,21 @@ type listWriter struct {
 	begun bool
 }
 
+// newList begins an array in place of a value.
+func newList(e *rawjson.Editor, at span) listWriter {
+	e.Replace(at.from, at.to)
+	e.Out.WriteByte('[')
+	return listWriter{out: e.Out}
+}
+
 func (w *listWriter) next() {
 	if w.begun {
 		w.out.WriteByte(',')
-	} else {
-		w.out.WriteByte('[')
-		w.begun = true
 	}
+	w.begun = true
 }
 
-func (w *listWriter) end() {
-	if !w.begun {
-		w.out.WriteByte('[')
-	}
-	w.out.WriteByte(']')
-}
+func (w *listWriter) end() { w.out.WriteByte(']') }
 
 func (w *listWriter) cell(c *column, v int32) {
 	w.next()
