@@ -92,20 +92,11 @@ func (s *stringArray) find(t *texts) {
 	}
 	s.texts = t
 	s.places = slices.Repeat([]int32{-1}, len(t.list))
-	var decoded []byte
-	r := rawjson.Reader{Data: s.data}
+	var r rawjson.Reader
 	for i, at := range s.at {
+		r.Reset(s.data)
 		r.Pos = int(at)
-		raw := r.Skip()
-		if raw[0] != '"' {
-			continue
-		}
-		text := raw[1 : len(raw)-1]
-		if bytes.IndexByte(text, '\\') >= 0 {
-			decoded = rawjson.AppendText(decoded[:0], raw)
-			text = decoded
-		}
-		if id, ok := t.ids[string(text)]; ok && s.places[id] < 0 {
+		if id, ok := t.ids[string(r.Text())]; ok && s.places[id] < 0 {
 			s.places[id] = int32(i)
 		}
 	}

@@ -141,7 +141,7 @@ func (r *Reader) Text() []byte {
 		return r.Data[from+1 : r.Pos-1 : r.Pos-1]
 	}
 	start := len(r.texts)
-	r.texts = AppendText(r.texts, r.Data[from:r.Pos])
+	r.texts = appendText(r.texts, r.Data[from:r.Pos])
 	return r.texts[start:len(r.texts):len(r.texts)]
 }
 

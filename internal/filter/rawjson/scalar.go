@@ -124,9 +124,9 @@ func isNumeric(c byte) bool {
 	return '0' <= c && c <= '9' || c == '.' || c == 'e' || c == 'E'
 }
 
-// AppendText appends the text of a string, which is given with its quotes as in a
+// appendText appends the text of a string, which is given with its quotes as in a
 // document that has been read. Lone surrogates become U+FFFD.
-func AppendText(dst, quoted []byte) []byte {
+func appendText(dst, quoted []byte) []byte {
 	for s := quoted[1 : len(quoted)-1]; ; {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
