@@ -22,6 +22,7 @@ const (
 	chromium              // #0 0x55c0ffee1234 <unknown>
 	rust                  // 0:     0x55695000a22a - <unknown>
 	kernel                // f+0x1c/0x80 [module], of Linux
+	dotnet                // at N.T.M() in App.dll:token 0x6000001+0x1a, of .NET
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
 )
@@ -62,7 +63,7 @@ func (r *record) parse(line []byte) bool {
 	if len(body) == 0 {
 		return false
 	}
-	return r.parseKernel(body) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+	return r.parseKernel(body) || r.parseDotnet(body) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 

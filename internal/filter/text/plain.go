@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"math"
 
 	"symbolon/internal/filter"
 )
@@ -42,6 +43,26 @@ func (r *record) parseBacktrace(body []byte) bool {
 	r.form, r.name, r.addr, r.space, r.isReturn = backtrace, file, addr, filter.Linked, true
 	r.text, r.rest, r.place = len(body), len(body), len(body)
 	return true
+}
+
+// parseDotnet parses a frame of .NET that has the offset in the intermediate language
+// (Switch.System.Diagnostics.StackTrace.ShowILOffsets), which is that of the call:
+// at NAME(…) in ASSEMBLY:token 0xTOKEN+0xOFFSET.
+func (r *record) parseDotnet(body []byte) bool {
+	at := bytes.LastIndex(body, []byte(":token 0x"))
+	in := bytes.LastIndex(body[:max(at, 0)], []byte(" in "))
+	if in < 0 {
+		return false
+	}
+	token, n := hexadecimal(body[at+len(":token 0x"):])
+	rest, ok := bytes.CutPrefix(body[at+len(":token 0x")+n:], []byte("+0x"))
+	offset, digits := hexadecimal(rest)
+	if !ok || n == 0 || digits == 0 || digits < len(rest) || max(token, offset) > math.MaxUint32 {
+		return false
+	}
+	r.form, r.name, r.addr = dotnet, body[in+len(" in "):at], token<<32|offset
+	r.text, r.rest = in+len(" in "), len(body)
+	return len(r.name) > 0
 }
 
 // parseJava parses a native frame of an error log of Java: C  [LIBRARY+0xOFFSET]  NAME.

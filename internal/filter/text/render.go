@@ -14,7 +14,7 @@ func appendLines(dst, line []byte, r *record, number int, frames []filter.Frame)
 		dst, at := appendNumber(dst, line, r, number)
 		return append(dst, line[at:]...)
 	}
-	if r.form == summary {
+	if r.form == summary || r.form == dotnet {
 		frames = frames[:1]
 	}
 	tail := line[r.rest:]
@@ -88,6 +88,8 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 		return dst
 	case backtrace:
 		return appendSource(f.AppendName(append(dst, " in "...)), f)
+	case dotnet:
+		return strconv.AppendUint(append(filter.AppendText(dst, f.File), ":line "...), uint64(f.Line), 10)
 	case java:
 		dst = f.AppendName(append(dst, "  "...))
 		if len(f.File) > 0 {

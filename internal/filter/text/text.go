@@ -9,6 +9,7 @@
 //	error logs of Java          relative                          all but the first
 //	Chromium, Rust              in memory                         all
 //	Linux                       from a symbol                     all but that of the instruction
+//	.NET                        method and offset                 done by the writer
 //
 // Everything before the number of a frame is a prefix of any form, so that logs
 // with dates, colors or names of units are read as well. A frame with inlined calls

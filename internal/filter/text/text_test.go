@@ -88,6 +88,8 @@ var lines = []struct{ name, in, out string }{
 			"      #02 pc 00000300  /data/app/libfoo.so (_start) (BuildId: " + id + ")\n      #03 pc 00000200  /system/lib/app (main) at /a.c:12\n"},
 	{"logcat", "I/DEBUG   (  31): #09 pc 0x100  app\n",
 		"I/DEBUG   (  31): #09 pc 0x100  app (inner) at /a.c:3:5\nI/DEBUG   (  31): #10 pc 0x100  app (outer) at /a.c:8:1\n"},
+	{"input of ndk-stack", "F DEBUG   : backtrace:\nF DEBUG   :     #00  pc 0000000000000200  /system/lib64/app (offset 0x1000)\n",
+		"F DEBUG   : backtrace:\nF DEBUG   :     #00  pc 0000000000000200  /system/lib64/app (offset 0x1000) (main) at /a.c:12\n"},
 	{"tombstone with names", "      #00 pc 0100  /lib/app (foo(int)+4) (BuildId: " + id + ")\n      #01 pc 0100\n      #02 pc zz app\n", ""},
 	{"core dump of systemd",
 		"Process 1 (app) of user 0 dumped core.\nModule libfoo.so, build-id=" + id + "\nStack trace of thread 1:\n" +
@@ -140,6 +142,9 @@ var lines = []struct{ name, in, out string }{
 			"[   12.300001] RIP: 0010:outer (inner at /a.c:3, /a.c:8) [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
 			"[   12.300003]  ? outer (inner at /a.c:3, /a.c:8)\n[   12.300004]  main (/a.c:12) [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
 			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n"},
+	{"exception of .NET", "   at N.T.M(String a) in app:token 0x0+0x100\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n",
+		"   at N.T.M(String a) in /a.c:line 3\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n"},
+	{"other tokens", " in :token 0x1+0x1\n in app:token 0x1\n in app:token 0x1+0x1 \n in app:token 0x123456789+0x1\n:token 0x1+0x1\n", ""},
 	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
 	{"address of more than 64 bits", "    #0 0x1  (app+0x10000000000000100)\n", ""},
