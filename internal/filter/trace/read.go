@@ -52,12 +52,20 @@ func (d *document) shared() {
 		number := -1
 		for r.Enter('['); r.Next(); {
 			number++
+			last, hasFile := len(d.frames), false
 			for r.Enter('{'); r.Next(); {
-				if string(r.Key()) == "name" {
+				switch string(r.Key()) {
+				case "name":
 					d.name(number)
-				} else {
+				case "file", "line", "col":
+					hasFile = true
+					r.Skip()
+				default:
 					r.Skip()
 				}
+			}
+			if len(d.frames) > last {
+				d.frames[last].needsFile = !hasFile
 			}
 		}
 	}

@@ -8,7 +8,8 @@
 // A name that is a module and an offset in its file, as package perf reads it in
 // folded stacks, becomes the names at the offset. Since frames are shared by
 // stacks, inlined calls are not frames of their own, but precede the name of the
-// function: inner ← outer. An address follows a call if its frame is below another
+// function: inner ← outer. Frames of speedscope get the file and line of the innermost
+// one, too, if they have none. An address follows a call if its frame is below another
 // one in some stack.
 //
 // All other bytes stay as they are. The document is in memory, with 64 bytes for
@@ -20,6 +21,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strconv"
 
 	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
@@ -52,6 +54,8 @@ type frame struct {
 	from, to int // of the name in the document, with its quotes
 	number   int
 	suffix   []byte // of the name
+
+	needsFile bool // it can have a file, line and column, and has none
 }
 
 // Rewrite writes a speedscope file or Chrome trace with names.
@@ -81,9 +85,27 @@ func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) e
 			name = append(append(name, " ← "...), x.Function...)
 		}
 		quoted = json.AppendQuoted(quoted[:0], append(name, f.suffix...))
+		if f.needsFile {
+			quoted = appendFile(quoted, &frames[0])
+		}
 		editor.Replace(f.from, f.to)
 		w.Write(quoted)
 	}
 	editor.Finish()
 	return w.Flush()
+}
+
+// appendFile appends the members of a frame that follow its name.
+func appendFile(dst []byte, f *filter.Frame) []byte {
+	if len(f.File) == 0 {
+		return dst
+	}
+	dst = json.AppendQuoted(append(dst, `,"file":`...), f.File)
+	if f.Line > 0 {
+		dst = strconv.AppendUint(append(dst, `,"line":`...), uint64(f.Line), 10)
+		if f.Column > 0 {
+			dst = strconv.AppendUint(append(dst, `,"col":`...), uint64(f.Column), 10)
+		}
+	}
+	return dst
 }

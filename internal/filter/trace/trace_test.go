@@ -16,7 +16,7 @@ var names = filtertest.Names{
 	"app": {
 		0x7d3:  {{Function: []byte("leaf")}},
 		0x1188: {{Function: []byte("in"), Inlined: true}, {Function: []byte(`operator""_x`)}},
-		0x1189: {{Function: []byte("after")}},
+		0x1189: {{Function: []byte("after"), File: []byte("/a.c"), Line: 7, Column: 3}},
 	},
 	"os": {0xffffffff81005678: {{Function: []byte("tick")}}},
 }
@@ -48,7 +48,7 @@ func TestNamesOfFrames(t *testing.T) {
 	for text, want := range map[string]*strings.Replacer{
 		sampled: strings.NewReplacer(`"/srv/app+0x1189"`, `"in ← operator\"\"_x"`, `"[app <1189>]"`, `"in ← operator\"\"_x"`, `"app+0x1189"`, `"after"`,
 			`"[app+0x7d3]_[j]"`, `"leaf_[j]"`, `[[kernel.kallsyms] <ffffffff81005678>]`, `tick`),
-		evented: strings.NewReplacer(`"app+0x1189"`, `"in ← operator\"\"_x"`, `"[app+0x1189]"`, `"after"`),
+		evented: strings.NewReplacer(`"app+0x1189"`, `"in ← operator\"\"_x"`, `"[app+0x1189]"`, `"after","file":"/a.c","line":7,"col":3`),
 		chrome:  strings.NewReplacer(`"app+0x1189"`, `"in ← operator\"\"_x"`),
 	} {
 		got, err := rewrite(t, names, text)
