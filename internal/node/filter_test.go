@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -115,5 +116,15 @@ func TestRequestsAmongRowsAreLimited(t *testing.T) {
 	got := sendTo(t, "POST", s.url+"/api/rows?replace=true", strings.Repeat(row, 5), "").Text
 	if n := strings.Count(got, "please limit number of requests among the rows to <= 2"); n != 3 || strings.Count(got, "\n") != 5 {
 		t.Errorf("%d of 5 rows are over the limit of 2: %s", n, got)
+	}
+}
+
+func TestNamesIncludeUploadsOfAllProjects(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, rand.New(rand.NewPCG(1, 2)), "")
+	s.upload(t, "tea", private(t, "tea"))
+	row := `{"frames":[{"module":"tile","id":"` + tileBuildID + `","offset":"0x11e0"}]}`
+	if got := named(t, &filter.Run{Names: s.Names()}, row); !strings.Contains(got, nameIn("tea")) {
+		t.Errorf("a private upload has no name: %s", got)
 	}
 }
