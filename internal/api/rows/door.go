@@ -27,7 +27,7 @@ import (
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do.
+	// Grant returns what the client of a request may do, if it may symbolicate.
 	Grant func(*http.Request) (*token.Grant, error)
 	// Run returns a run over the files that may answer the client.
 	Run func(r *http.Request, g *token.Grant) *filter.Run
@@ -98,11 +98,11 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &unread):
 		fail(w, r, unread.Status, unread.Title)
-	case errors.Is(err, token.ErrUnknown):
-		fail(w, r, http.StatusUnauthorized, err.Error())
 	case errors.As(err, &inner) && inner.Status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 		fail(w, r, inner.Status, inner.Reason)
+	case api.Status(err) == http.StatusUnauthorized, api.Status(err) == http.StatusForbidden:
+		fail(w, r, api.Status(err), err.Error())
 	default:
 		d.deps.Log.Error("cannot answer rows", "request_id", api.RequestID(r.Context()), "error", err)
 		fail(w, r, api.Status(err), "")
