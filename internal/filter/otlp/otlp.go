@@ -17,9 +17,8 @@
 // A module is known by its GNU build id, its Go build id, or the hash of its file. The
 // linker of Go derives the GNU build id from that of Go.
 //
-// Memory is bounded by the limits: 48 bytes for each mapping, 4 for each string and
-// attribute, 64 for each of up to 262,144 locations that are looked up together, 24 and
-// the lines for each that gets names.
+// Memory is bounded by the limits: 64 bytes for each mapping, 4 for each string and
+// attribute, 80 and the lines for each location that needs names.
 package otlp
 
 import (
@@ -41,9 +40,8 @@ import (
 const (
 	maxMappings  = 100_000
 	maxElements  = 1 << 22  // strings and attributes
-	maxLocations = 1 << 20  // that need names
-	maxLook      = 1 << 18  // that are looked up together, for the memory of the answer
-	maxAdded     = 64 << 20 // bytes of lines, functions and strings
+	maxLocations = 1 << 18  // that need names
+	maxAdded     = 32 << 20 // bytes of lines, functions and strings
 )
 
 // tooMany returns the error of a message that exceeds a limit.
@@ -57,21 +55,15 @@ type rewriter struct {
 	tables
 	query   filter.Query
 	modules map[ident.Module]int32
-	waiting []waiting // the locations of the next query
+	unnamed []location // those of the query; then those that get lines
 	*pprof.Functions
-	named   []named
-	lines   []byte // of all locations in named
+	lines   []byte // of all locations
 	missing int    // locations that need names and have none
 }
 
-// waiting is a location that is looked up.
-type waiting struct {
+// location is a location that needs names.
+type location struct {
 	filter.Address
-	at int // its place in the dictionary
-}
-
-// named is a location that gets lines.
-type named struct {
 	at, begin, end int // its place in the dictionary, its lines
 }
 
@@ -82,12 +74,20 @@ func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) e
 		return err
 	}
 	w.newFunctions()
-	if err := w.lookAll(ctx); err != nil {
+	for r := wire.NewReader(w.dictionary); r.Next(); {
+		if r.Tag.Num() == numLocations {
+			w.add(r.Start, r.Bytes)
+		}
+		if len(w.unnamed) > maxLocations {
+			return tooMany("locations without names", maxLocations)
+		}
+	}
+	if err := w.look(ctx); err != nil {
 		return err
 	}
-	metric.OTLPLocations.Add(int64(len(w.named)), "named")
+	metric.OTLPLocations.Add(int64(len(w.unnamed)), "named")
 	metric.OTLPLocations.Add(int64(w.missing), "missing")
-	if len(w.named) == 0 {
+	if len(w.unnamed) == 0 {
 		_, err := out.Write(data)
 		return err
 	}
@@ -107,39 +107,27 @@ func (w *rewriter) newFunctions() {
 	}
 }
 
-// lookAll looks the locations up.
-func (w *rewriter) lookAll(ctx context.Context) error {
-	for r := wire.NewReader(w.dictionary); r.Next(); {
-		if r.Tag.Num() != numLocations {
-			continue
-		}
-		if w.add(r.Start, r.Bytes); len(w.waiting) == maxLook {
-			if err := w.look(ctx); err != nil {
-				return err
+// add adds the location at a place of the dictionary to the query, if it needs lines.
+func (w *rewriter) add(at int, msg []byte) {
+	var index, addr uint64
+	for r := wire.NewReader(msg); r.Next(); {
+		switch r.Tag.Num() {
+		case 1:
+			index = r.Value
+		case 2:
+			addr = r.Value
+		case numLines:
+			if !w.run.Force {
+				return
 			}
 		}
 	}
-	if len(w.waiting) == 0 {
-		return nil
-	}
-	return w.look(ctx)
-}
-
-// add adds the location at a place of the dictionary to the query, if it needs lines.
-func (w *rewriter) add(at int, msg []byte) {
-	l := newLocation(msg)
-	if l.hasLine && !w.run.Force || l.mapping == 0 || l.mapping >= uint64(len(w.mappings)) {
+	if index == 0 || index >= uint64(len(w.mappings)) {
 		return
 	}
-	switch string(w.frameType(msg)) {
-	case "", "native", "rust":
-	case "kernel":
-		l.isKernel = true
-	default:
-		return
-	}
-	m := &w.mappings[l.mapping]
-	if m.limit != 0 && (l.address < m.start || l.address >= m.limit) {
+	m, kind := &w.mappings[index], string(w.frameType(msg))
+	isCode := kind == "" || kind == "native" || kind == "rust" || kind == kernel
+	if !isCode || m.limit != 0 && (addr < m.start || addr >= m.limit) {
 		return
 	}
 	if m.module == unseen {
@@ -149,13 +137,13 @@ func (w *rewriter) add(at int, msg []byte) {
 		w.missing++
 		return
 	}
-	space, addr := m.place(&l)
-	w.waiting = append(w.waiting, waiting{filter.Address{Module: m.module, Space: space, Addr: addr}, at})
+	space, addr := m.place(addr, kind == kernel)
+	w.unnamed = append(w.unnamed, location{Address: filter.Address{Module: m.module, Space: space, Addr: addr}, at: at})
 }
 
 // module returns the index of the module of a mapping in the query.
 func (w *rewriter) module(m *mapping) int32 {
-	file, mod := w.identify(m)
+	file, mod := string(w.element(w.strings, m.file)), w.identify(m)
 	if file == "" && mod.CodeID.IsZero() && mod.FileID.IsZero() {
 		return unknown
 	}
@@ -172,46 +160,44 @@ func (w *rewriter) module(m *mapping) int32 {
 	return i
 }
 
-// look looks the waiting locations up, and keeps their lines. It does so in the
-// order of addresses, as the names of neighbors are in one place.
+// look looks the locations up, and keeps those that get lines. It does so in the order
+// of addresses, as the names of neighbors are in one place.
 func (w *rewriter) look(ctx context.Context) error {
-	slices.SortFunc(w.waiting, func(a, b waiting) int {
+	slices.SortFunc(w.unnamed, func(a, b location) int {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Addr, b.Addr))
 	})
-	w.query.Addresses = w.query.Addresses[:0]
-	for i := range w.waiting {
-		w.query.Addresses = append(w.query.Addresses, w.waiting[i].Address)
+	for i := range w.unnamed {
+		w.query.Addresses = append(w.query.Addresses, w.unnamed[i].Address)
 	}
 	answer, err := w.run.Look(ctx, &w.query)
 	if err != nil {
 		return err
 	}
 	defer answer.Release()
-	for i, x := range w.waiting {
+	named := w.unnamed[:0]
+	for i, l := range w.unnamed {
 		frames := answer.Frames(i)
 		if len(frames) == 0 {
 			w.missing++
 			continue
 		}
-		begin := len(w.lines)
+		l.begin = len(w.lines)
 		for j := range frames {
 			w.lines = w.AppendLine(w.lines, &frames[j])
 		}
-		w.named = append(w.named, named{x.at, begin, len(w.lines)})
+		l.end = len(w.lines)
+		named = append(named, l)
 		if len(w.lines)+len(w.Fields) > maxAdded {
 			return tooMany("bytes of names", maxAdded)
 		}
 	}
-	if len(w.named)+w.missing > maxLocations {
-		return tooMany("locations without names", maxLocations)
-	}
-	w.waiting = w.waiting[:0]
+	w.unnamed = named
 	return nil
 }
 
 // write copies the message with the new lines, functions and strings.
 func (w *rewriter) write(data []byte, out io.Writer) error {
-	slices.SortFunc(w.named, func(a, b named) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(w.unnamed, func(a, b location) int { return cmp.Compare(a.at, b.at) })
 	var size counter
 	w.copyDictionary(&size)
 	b := bufio.NewWriterSize(out, 1<<16)
@@ -234,16 +220,16 @@ func (c *counter) Write(p []byte) (int, error) {
 func (w *rewriter) copyDictionary(out io.Writer) {
 	copied := 0
 	var msg, head []byte
-	for _, n := range w.named {
-		r := wire.NewReader(w.dictionary[n.at:])
+	for _, l := range w.unnamed {
+		r := wire.NewReader(w.dictionary[l.at:])
 		r.Next()
 		msg = wire.AppendWithout(msg[:0], r.Bytes, 1<<numLines)
-		msg = append(msg, w.lines[n.begin:n.end]...)
+		msg = append(msg, w.lines[l.begin:l.end]...)
 		head = wire.AppendLength(head[:0], numLocations, len(msg))
-		for _, part := range [...][]byte{w.dictionary[copied:n.at], head, msg} {
+		for _, part := range [...][]byte{w.dictionary[copied:l.at], head, msg} {
 			_, _ = out.Write(part)
 		}
-		copied = n.at + r.End
+		copied = l.at + r.End
 	}
 	_, _ = out.Write(w.dictionary[copied:])
 	_, _ = out.Write(w.Fields)

@@ -348,11 +348,31 @@ func TestOtherLayoutsAreRejected(t *testing.T) {
 	}
 }
 
-func TestTooManyMappingsAreRejected(t *testing.T) {
-	data := message(2, bytes.Repeat(message(1, ""), 100_001))
-	err := otlp.Rewrite(t.Context(), &filter.Run{Names: names}, data, &bytes.Buffer{})
-	if want := "OTLP profiles: unsupported: more than 100000 mappings"; err == nil || err.Error() != want {
-		t.Errorf("the error is %v, want %s", err, want)
+func TestMessagesThatExceedALimitAreRejected(t *testing.T) {
+	locations := func(n int) []byte {
+		tables := []any{1, "", 1, message(5, isGNU)}
+		for i := range n {
+			tables = append(tables, 2, message(1, 1, 2, i))
+		}
+		return profiles(tables...)
+	}
+	long := map[uint64][]filter.Frame{}
+	for i := range 40 {
+		long[uint64(i)] = []filter.Frame{{Function: bytes.Repeat([]byte{byte(i)}, 1<<20)}}
+	}
+	for _, c := range []struct {
+		want string
+		data []byte
+	}{
+		{"more than 100000 mappings", message(2, bytes.Repeat(message(1, ""), 100_001))},
+		{"more than 4194304 strings and attributes", message(2, bytes.Repeat(message(5, ""), 1<<22+1))},
+		{"more than 262144 locations without names", locations(1<<18 + 1)},
+		{"more than 33554432 bytes of names", locations(len(long))},
+	} {
+		err := otlp.Rewrite(t.Context(), &filter.Run{Names: filtertest.Names{app: long}}, c.data, &bytes.Buffer{})
+		if err == nil || !strings.HasSuffix(err.Error(), ": unsupported: "+c.want) {
+			t.Errorf("the error is %v, want %s", err, c.want)
+		}
 	}
 }
 

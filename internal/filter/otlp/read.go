@@ -24,7 +24,6 @@ const (
 	numFunctions  = 3
 	numStrings    = 5
 	numAttributes = 6
-	lastTable     = 7
 )
 
 // Numbers of the attributes of a mapping and of a location, and of the lines of the
@@ -37,26 +36,29 @@ const (
 
 var layout = pprof.Layout{Function: numFunctions, String: numStrings, Name: 1, Line: numLines}
 
-// shapes has the types of the fields of the elements of a table, from number 1 on; n is
-// a list of numbers, which may be packed. Fields with higher numbers are not known.
-var shapes = [lastTable + 1]string{
-	numMappings: "0000n", numLocations: "002n", numFunctions: "0000", numAttributes: "020",
-}
+// shape is the types of the fields of a message, from number 1 on; n is a list of
+// numbers, which may be packed. Fields with higher numbers are not known.
+type shape struct{ name, types string }
 
-// check returns an error unless an element of a table has the fields that it should.
-func check(table int, msg []byte) error {
-	shape := shapes[table]
+var (
+	messageShape    = shape{"message", "22"}
+	dictionaryShape = shape{"dictionary", "2222222"}
+	elementShapes   = [...]shape{
+		numMappings: {"mapping_table", "0000n"}, numLocations: {"location_table", "002n"},
+		numFunctions: {"function_table", "0000"}, numAttributes: {"attribute_table", "020"},
+	}
+)
+
+// check returns an error unless a message has the shape.
+func (s shape) check(msg []byte) error {
 	r := wire.NewReader(msg)
 	for r.Next() {
-		if i := r.Tag.Num() - 1; i < len(shape) && byte(r.Tag&7)+'0' != shape[i] && (shape[i] != 'n' || r.Tag&7 != wire.Varint && r.Tag&7 != wire.Bytes) {
-			return badLayout("field %d of table %d of the dictionary", i+1, table)
+		i, kind := r.Tag.Num()-1, r.Tag&7
+		if i < len(s.types) && byte(kind)+'0' != s.types[i] && (s.types[i] != 'n' || kind != wire.Varint && kind != wire.Bytes) {
+			return fault.New(fault.Unsupported, "OTLP profiles", "field %d in the %s has another type than in version 1.10", i+1, s.name)
 		}
 	}
 	return r.Err()
-}
-
-func badLayout(format string, args ...any) error {
-	return fault.New(fault.Unsupported, "OTLP profiles", format+" has another type than in version 1.10", args...)
 }
 
 // tables are the tables of a message.
@@ -70,9 +72,10 @@ type tables struct {
 
 // mapping is a Mapping of the dictionary.
 type mapping struct {
-	msg          []byte
-	start, limit uint64
-	module       int32 // index in the query; unseen, unknown
+	msg                  []byte
+	start, limit, offset uint64
+	file                 uint64 // index of a string
+	module               int32  // index in the query; unseen, unknown
 }
 
 const (
@@ -82,44 +85,37 @@ const (
 
 // read reads the tables of a message.
 func (t *tables) read(data []byte) error {
-	r := wire.NewReader(data)
-	for r.Next() {
-		switch {
-		case r.Tag.Num() > numDictionary:
-		case r.Tag&7 != wire.Bytes:
-			return badLayout("field %d", r.Tag.Num())
-		case r.Tag.Num() == numDictionary && t.end > 0:
-			return fault.New(fault.Unsupported, "OTLP profiles", "more than one dictionary")
-		case r.Tag.Num() == numDictionary:
-			t.dictionary, t.start, t.end = r.Bytes, r.Start, r.End
-		}
+	if err := messageShape.check(data); err != nil {
+		return err
 	}
-	if r.Err() != nil {
-		return r.Err()
+	for r := wire.NewReader(data); r.Next(); {
+		if r.Tag.Num() != numDictionary {
+			continue
+		}
+		if t.end > 0 {
+			return tooMany("dictionary", 1)
+		}
+		t.dictionary, t.start, t.end = r.Bytes, r.Start, r.End
 	}
 	if len(t.dictionary) > math.MaxInt32 {
 		return tooMany("bytes in the dictionary", math.MaxInt32)
 	}
-	r = wire.NewReader(t.dictionary)
-	for r.Next() {
+	if err := dictionaryShape.check(t.dictionary); err != nil {
+		return err
+	}
+	for r := wire.NewReader(t.dictionary); r.Next(); {
 		if err := t.add(&r); err != nil {
 			return err
 		}
 	}
-	return r.Err()
+	return nil
 }
 
 // add adds the element of a table.
 func (t *tables) add(r *wire.Reader) error {
 	table := r.Tag.Num()
-	if table > lastTable {
-		return nil
-	}
-	if r.Tag&7 != wire.Bytes {
-		return badLayout("table %d of the dictionary", table)
-	}
-	if shapes[table] != "" {
-		if err := check(table, r.Bytes); err != nil {
+	if table < len(elementShapes) && elementShapes[table].types != "" {
+		if err := elementShapes[table].check(r.Bytes); err != nil {
 			return err
 		}
 	}
@@ -150,6 +146,10 @@ func newMapping(msg []byte) mapping {
 			m.start = r.Value
 		case 2:
 			m.limit = r.Value
+		case 3:
+			m.offset = r.Value
+		case 4:
+			m.file = r.Value
 		}
 	}
 	return m
@@ -175,8 +175,8 @@ func (t *tables) eachAttribute(msg []byte, num int, use func(key, value []byte))
 		if r.Tag&7 == wire.Varint {
 			use(t.attribute(r.Value))
 		}
-		for i := range wire.Numbers(r.Bytes) {
-			use(t.attribute(i))
+		for n := wire.NewNumbers(r.Bytes); n.Next(); {
+			use(t.attribute(n.Value))
 		}
 	}
 }
@@ -201,13 +201,8 @@ func (t *tables) attribute(i uint64) (key, value []byte) {
 	return key, value
 }
 
-// identify returns the file name of a mapping, and the identifiers of the file.
-func (t *tables) identify(m *mapping) (file string, mod ident.Module) {
-	for r := wire.NewReader(m.msg); r.Next(); {
-		if r.Tag.Num() == 4 {
-			file = string(t.element(t.strings, r.Value))
-		}
-	}
+// identify returns the identifiers of the file of a mapping.
+func (t *tables) identify(m *mapping) (mod ident.Module) {
 	var goID []byte
 	t.eachAttribute(m.msg, numMappingAttributes, func(key, value []byte) {
 		switch string(key) {
@@ -226,7 +221,7 @@ func (t *tables) identify(m *mapping) (file string, mod ident.Module) {
 	if mod.CodeID.IsZero() && len(goID) > 0 {
 		mod.CodeID = linkedID(goID)
 	}
-	return file, mod
+	return mod
 }
 
 // linkedID returns the GNU build id of a program with a Go build id. The linker hashes
@@ -239,25 +234,8 @@ func linkedID(goID []byte) ident.CodeID {
 	return ident.NewBuildID(sum[:20]).CodeID()
 }
 
-// location is a Location of the dictionary.
-type location struct {
-	mapping, address  uint64
-	hasLine, isKernel bool
-}
-
-func newLocation(msg []byte) (l location) {
-	for r := wire.NewReader(msg); r.Next(); {
-		switch r.Tag.Num() {
-		case 1:
-			l.mapping = r.Value
-		case 2:
-			l.address = r.Value
-		case numLines:
-			l.hasLine = true
-		}
-	}
-	return l
-}
+// kernel is the type of frames in a kernel.
+const kernel = "kernel"
 
 // frameType returns the type of the frame of a location; empty if it has none.
 func (t *tables) frameType(msg []byte) (text []byte) {
@@ -269,21 +247,15 @@ func (t *tables) frameType(msg []byte) (text []byte) {
 	return text
 }
 
-// place returns where the address of a location is in the module of its mapping.
-func (m *mapping) place(l *location) (filter.Space, uint64) {
+// place returns where an address is in the module of its mapping.
+func (m *mapping) place(addr uint64, isKernel bool) (filter.Space, uint64) {
 	switch {
-	case l.isKernel && l.address>>63 == 0:
-		return filter.Relative, l.address
-	case l.isKernel, m.start < 1<<32:
-		return filter.Linked, l.address
+	case isKernel && addr>>63 == 0:
+		return filter.Relative, addr
+	case isKernel, m.start < 1<<32:
+		return filter.Linked, addr
 	}
-	offset := uint64(0)
-	for r := wire.NewReader(m.msg); r.Next(); {
-		if r.Tag.Num() == 3 {
-			offset = r.Value
-		}
-	}
-	return filter.Offset, l.address - m.start + offset
+	return filter.Offset, addr - m.start + m.offset
 }
 
 // Is reports whether the beginning of a file is a message with profiles: a resource of
