@@ -46,6 +46,7 @@ type Engine struct {
 	tables  *table.Tables
 	now     func() time.Time
 	patient bool
+	limited bool
 	note    func(m ident.Module, why *fault.Error) // nil: missing modules are not counted
 }
 
@@ -69,11 +70,11 @@ func (e *Engine) Patient() *Engine {
 	return &with
 }
 
-// Limited returns a copy of e whose deadline is d: for modules, and for lookups in a
-// file without a table.
+// Limited returns a copy of e whose deadline is d: for modules, and once more for all
+// lookups in files without a table together.
 func (e *Engine) Limited(d time.Duration) *Engine {
 	with := *e
-	with.patient, with.cfg.Deadline = false, d
+	with.patient, with.limited, with.cfg.Deadline = false, true, d
 	return &with
 }
 
@@ -100,7 +101,7 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 // Begin starts to open the modules of req. Frames of the result are available
 // after All, or after Open for some of them.
 func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
-	res := &Result{req: req, cfg: e.cfg, now: e.now, note: e.note, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
+	res := &Result{req: req, cfg: e.cfg, now: e.now, note: e.note, isLimited: e.limited, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
 	for _, f := range req.Frames {
 		if f.Module >= 0 {
 			res.Modules[f.Module].Asked = true

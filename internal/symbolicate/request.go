@@ -78,17 +78,19 @@ func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
 type Result struct {
 	Modules []Module
 
-	req     *Request
-	cfg     Config
-	now     func() time.Time
-	note    func(ident.Module, *fault.Error) // of a missing module; may be nil
-	frames  int                              // answered so far, inlined ones included
-	win     *window
-	names   demangle.Work
-	end     int                // end of the frames that may be read
-	started bool               // Next has returned the modules that were open at first
-	decided chan int32         // the other modules, in the order of their completion; nil: none
-	stop    context.CancelFunc // cancels the work on them
+	req       *Request
+	cfg       Config
+	now       func() time.Time
+	note      func(ident.Module, *fault.Error) // of a missing module; may be nil
+	spent     time.Duration                    // time spent in lookups, of a limited engine
+	frames    int                              // answered so far, inlined ones included
+	win       *window
+	names     demangle.Work
+	end       int                // end of the frames that may be read
+	isLimited bool               // the deadline is that of the lookups in all modules together
+	started   bool               // Next has returned the modules that were open at first
+	decided   chan int32         // the other modules, in the order of their completion; nil: none
+	stop      context.CancelFunc // cancels the work on them
 }
 
 // Next returns the modules whose outcome has become known, and whether there

@@ -250,6 +250,39 @@ func TestPatientEngine(t *testing.T) {
 	}
 }
 
+// The clock advances a second with each lookup. All lookups of a limited engine have the
+// time of one.
+func TestLookupsOfALimitedEngineShareItsTime(t *testing.T) {
+	for _, c := range []struct {
+		limit time.Duration
+		found [2]bool
+	}{{time.Hour, [2]bool{true, true}}, {25 * time.Second, [2]bool{true, false}}, {5 * time.Second, [2]bool{false, false}}} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			name, _, _ := strings.Cut(r.URL.Path[1:], "/")
+			fmt.Fprintf(w, "MODULE Linux x86_64 %s %s\nFUNC 1000 100 0 one\n", id, name)
+		}))
+		t.Cleanup(server.Close)
+		var clock rig.Clock
+		now := func() time.Time { clock.Advance(time.Second); return clock.Now() }
+		e := symbolicate.New(symbolicate.Config{}, rig.Open(t, rig.Options{Sources: rig.Web(t, source.Config{}, server.URL)}).Tables, now)
+		req := &symbolicate.Request{Modules: []ident.Module{rig.Module("a.so"), rig.Module("b.so")}}
+		for i := range 40 {
+			req.Frames = append(req.Frames, symbolicate.Frame{Module: int32(i / 20), Addr: 0x1000 + uint64(i)})
+		}
+		res, err := e.Limited(c.limit).Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Release()
+		if _, err := res.Frames(0); err != nil {
+			t.Fatal(err)
+		}
+		if found := [2]bool{res.Modules[0].Found, res.Modules[1].Found}; found != c.found {
+			t.Errorf("limit %v: found %v, want %v", c.limit, found, c.found)
+		}
+	}
+}
+
 func TestCancelEndsRun(t *testing.T) {
 	e := engine(t, symbolicate.Config{Deadline: -1, Parallel: 1})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

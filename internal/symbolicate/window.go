@@ -127,11 +127,16 @@ func (r *Result) answer(w *window, asked []question) {
 		}
 	}()
 	start, most := r.now(), r.cfg.Deadline
+	spent, interval := &mod.spent, clockInterval
+	if r.isLimited {
+		spent, interval = &r.spent, 1
+	}
+	defer func() { *spent += r.now().Sub(start) }()
 	for n, q := range asked {
 		if len(w.frames) > windowLimit && n > 0 {
 			return // fill returns false
 		}
-		if most > 0 && n%clockInterval == clockInterval-1 && !mod.handle.Quick() && mod.spent+r.now().Sub(start) > most {
+		if most > 0 && n%interval == interval-1 && !mod.handle.Quick() && *spent+r.now().Sub(start) > most {
 			mod.Report.Late = true
 			metric.Modules.Add(1, "deadline")
 			w.drop(mod, asked, first, fault.New(fault.Timeout, "", "lookups exceeded %v", most))
@@ -150,7 +155,6 @@ func (r *Result) answer(w *window, asked []question) {
 			s.to = uint32(len(w.frames))
 		}
 	}
-	mod.spent += r.now().Sub(start)
 }
 
 // drop makes mod a missing module in this window and the following ones.

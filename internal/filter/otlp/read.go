@@ -175,8 +175,8 @@ func (t *tables) eachAttribute(msg []byte, num int, use func(key, value []byte))
 		if r.Tag&7 == wire.Varint {
 			use(t.attribute(r.Value))
 		}
-		for n := wire.NewNumbers(r.Bytes); n.Next(); {
-			use(t.attribute(n.Value))
+		for i := range wire.Numbers(r.Bytes) {
+			use(t.attribute(i))
 		}
 	}
 }
