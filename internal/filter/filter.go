@@ -69,6 +69,7 @@ type Frame struct {
 type Names interface {
 	// Look opens the modules of q. The error is that of a context that has ended
 	// or of a server that does not answer; modules that are missing are in the answer.
+	// The query must not change until the answer is released.
 	Look(ctx context.Context, q *Query) (Answer, error)
 }
 

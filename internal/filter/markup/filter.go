@@ -146,7 +146,6 @@ func (f *filler) write(ctx context.Context) error {
 		if answer, err = f.run.Look(ctx, &f.query); err != nil {
 			return err
 		}
-		defer answer.Release()
 	}
 	at := 0
 	for i := range f.holes {
@@ -167,6 +166,9 @@ func (f *filler) write(ctx context.Context) error {
 	_, err := f.out.Write(f.text[at:f.line]) // which has the error of those before
 	f.text = append(f.text[:0], f.text[f.line:]...)
 	f.line, f.holes = 0, f.holes[:0]
+	if answer != nil {
+		answer.Release()
+	}
 	f.query.Modules, f.query.Addresses = f.query.Modules[:0], f.query.Addresses[:0]
 	clear(f.modules)
 	return err

@@ -54,6 +54,19 @@ func TestElementsAreReplacedByNames(t *testing.T) {
 	}
 }
 
+func TestFramesWithoutNamesAreReported(t *testing.T) {
+	run := &filter.Run{Names: filtertest.Names{}}
+	in := bufio.NewReader(strings.NewReader(preamble + "{{{pc:0x7100}}} {{{pc:0x7110}}}\n"))
+	if err := markup.Filter(t.Context(), run, in, bufio.NewWriter(io.Discard)); err != nil {
+		t.Fatal(err)
+	}
+	var report strings.Builder
+	run.Report(&report)
+	if got, want := report.String(), "symbolon: libf.so: no names for 2 frames: no source has the file\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestOtherTextStaysAsItIs(t *testing.T) {
 	for _, in := range []string{
 		"{{{bt:0:0x9000}}} {{{bt:0:0x7500}}} {{{pc:0x7fff}}}\n", "{{{data:0x7100}}} {{{hexdict:a:b}}} {{{Bt:0:0x7101}}}\n",

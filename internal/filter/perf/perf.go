@@ -102,7 +102,6 @@ func (s *script) flush(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		defer answer.Release()
 		for i, p := range s.spans {
 			frames := answer.Frames(i)
 			if len(frames) == 0 || len(frames[len(frames)-1].Function) == 0 {
@@ -113,6 +112,7 @@ func (s *script) flush(ctx context.Context) error {
 			s.out.Write(s.names)
 			at = p.end
 		}
+		answer.Release()
 	}
 	s.out.Write(s.text[at:])
 	s.text, s.spans = s.text[:0], s.spans[:0]

@@ -229,6 +229,16 @@ func (everything) Frames(int) []filter.Frame {
 	return []filter.Frame{{Function: []byte("a;b\n")}, {Function: []byte("f")}}
 }
 
+func TestFramesWithoutNamesAreReported(t *testing.T) {
+	run := &filter.Run{Names: filtertest.Names{}}
+	filtered(t, run, ids+"a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n\t 7d4 [unknown] (/srv/app)\n\n")
+	var report strings.Builder
+	run.Report(&report)
+	if got, want := report.String(), "symbolon: app: no names for 2 frames: no source has the file\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func FuzzFilter(f *testing.F) {
 	f.Add(ids + "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n\n  b 1 1.0: x: 7d3 [unknown] (/srv/app)\n")
 	f.Add(ids + "a 1 1.0: PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 <" + appID + ">]: r-xp /srv/app\n")
