@@ -8,10 +8,10 @@ var exact = [][]byte{[]byte("RIP: "), []byte("pc : "), []byte("PC is at "), []by
 // parseKernel parses a line with NAME+0xOFFSET/0xSIZE, and after that [MODULE] or
 // [MODULE BUILDID] if the function is not one of the kernel itself.
 func (r *record) parseKernel(body []byte) bool {
-	slash := bytes.LastIndex(body, []byte("/0x"))
-	if slash < 0 {
+	if !bytes.Contains(body, []byte("/0x")) { // which LastIndex takes longer for
 		return false
 	}
+	slash := bytes.LastIndex(body, []byte("/0x"))
 	plus := bytes.LastIndex(body[:slash], []byte("+0x"))
 	if plus <= 0 {
 		return false
@@ -48,12 +48,15 @@ func isSymbol(c byte) bool {
 //	Linux version 6.9.1 (gcc …) #2 …
 //	CPU: 1 PID: 99 Comm: insmod Not tainted 6.9.1 #2 0123456789abcdef…
 func (l *log) addKernel(line []byte) {
+	if bytes.IndexByte(line, '#') < 0 { // the number of a build
+		return
+	}
 	if _, rest, ok := bytes.Cut(line, []byte("Linux version ")); ok {
 		release, _, _ := bytes.Cut(rest, []byte(" "))
 		l.release, l.kernel = bytes.Clone(release), nil
 		return
 	}
-	_, rest, ok := bytes.Cut(line, []byte(" Comm: "))
+	_, rest, ok := bytes.Cut(line, []byte("Comm: "))
 	at := bytes.LastIndex(rest, []byte(" #"))
 	if !ok || at < 0 || !bytes.Contains(line, []byte("CPU: ")) {
 		return

@@ -63,7 +63,8 @@ func (r *record) parse(line []byte) bool {
 	if len(body) == 0 {
 		return false
 	}
-	return r.parseKernel(body) || r.parseDotnet(body) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+	hasOffset := bytes.IndexByte(body, '+') >= 0
+	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body)) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 

@@ -49,7 +49,7 @@ func (r *record) parseBacktrace(body []byte) bool {
 // (Switch.System.Diagnostics.StackTrace.ShowILOffsets), which is that of the call:
 // at NAME(…) in ASSEMBLY:token 0xTOKEN+0xOFFSET.
 func (r *record) parseDotnet(body []byte) bool {
-	at := bytes.LastIndex(body, []byte(":token 0x"))
+	at := bytes.Index(body, []byte(":token 0x"))
 	in := bytes.LastIndex(body[:max(at, 0)], []byte(" in "))
 	if in < 0 {
 		return false

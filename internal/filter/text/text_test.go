@@ -144,6 +144,7 @@ var lines = []struct{ name, in, out string }{
 			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n"},
 	{"exception of .NET", "   at N.T.M(String a) in app:token 0x0+0x100\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n",
 		"   at N.T.M(String a) in /a.c:line 3\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n"},
+	{"release of the kernel", "[0.0] Linux version 6.9.1 (gcc 12) #2\n f+0x1/0x2\nCPU: 0 Comm: x #\n", ""},
 	{"other tokens", " in :token 0x1+0x1\n in app:token 0x1\n in app:token 0x1+0x1 \n in app:token 0x123456789+0x1\n:token 0x1+0x1\n", ""},
 	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
