@@ -60,3 +60,20 @@ func TestARecordingWithoutBuildIDsIsAnError(t *testing.T) {
 		t.Error("there is no error")
 	}
 }
+
+func TestFilesAtTheirPathsAreKnown(t *testing.T) {
+	files := &auto.Files{}
+	defer files.Links.Remove()
+	program, err := filepath.Abs("../../object/testdata/corpus/embed-source")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, ok := files.Local(program); !ok || m.CodeID != "94e4559d737bc9e7" {
+		t.Errorf("got %+v, %v", m, ok)
+	}
+	for _, path := range []string{"", "/no/such/file", "/lib/modules/no-such-release/vmlinux", "/lib/modules/no-such-release/nf_tables", "/lib/modules/../vmlinux", "/lib/modules/vmlinux"} {
+		if m, ok := files.Local(path); ok {
+			t.Errorf("%q is %+v", path, m)
+		}
+	}
+}
