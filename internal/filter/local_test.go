@@ -1,6 +1,7 @@
 package filter_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket/dir"
+	"symbolon/internal/fault"
 	"symbolon/internal/filter"
 	"symbolon/internal/ident"
 	"symbolon/internal/locate"
@@ -133,5 +135,21 @@ func TestALimitedEngineDoesNotWaitForAProgram(t *testing.T) {
 	defer a.Release()
 	if a.Missing(0) == nil || len(a.Frames(0)) > 0 {
 		t.Error("the module is not missing")
+	}
+}
+
+func TestMissingModulesAreCountedByReason(t *testing.T) {
+	var r, all filter.Run
+	for range 2 {
+		r.Module("libc.so", ident.Module{})
+	}
+	gone := filter.Missing{Name: "libc.so", Addresses: 3, Why: fault.New(fault.NotFound, "", "gone")}
+	all.Add(append(r.Missing(), gone, gone))
+	var got []string
+	for _, m := range all.Missing() {
+		got = append(got, fmt.Sprint(m.Name, " ", m.Reason(), " ", m.Addresses))
+	}
+	if want := []string{"libc.so no identifier 2", "libc.so not found 6"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"symbolon/internal/console"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 )
 
@@ -29,15 +29,31 @@ type Run struct {
 	Local func(path string) (ident.Module, bool)
 
 	mu      sync.Mutex
-	modules map[string]*outcome
+	modules map[[2]string]*Missing // without names, by name and reason
+	counts  Counts
 }
 
-// outcome is the addresses of a module that have no names.
-type outcome struct {
-	name string
-	lost int
-	why  error // nil: it has names, but not for these
+// Counts are the numbers of addresses that were looked up.
+type Counts struct{ Addresses, Named int }
+
+// Missing is a module without names.
+type Missing struct {
+	Name      string
+	Addresses int
+	Why       error
 }
+
+// Reason returns the kind of the failure.
+func (m *Missing) Reason() string {
+	var f *fault.Error
+	if errors.As(m.Why, &f) {
+		return f.Kind.String()
+	}
+	return "no identifier"
+}
+
+// maxModules limits the modules that are remembered for Missing.
+const maxModules = 1 << 16
 
 // errNoID is the reason of modules that the input does not identify.
 var errNoID = errors.New("the input does not identify the file; use --module NAME=FILE, or --local for files at their paths")
@@ -68,7 +84,7 @@ func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
 	if isLocal {
 		return named(local, m), true
 	}
-	r.miss(name, errNoID)
+	r.miss(Missing{name, 1, errNoID})
 	return m, false
 }
 
@@ -120,33 +136,63 @@ func (c *counted) Frames(i int) []Frame {
 }
 
 func (c *counted) Release() {
+	named := 0
 	for i, a := range c.q.Addresses {
-		if a.Module < 0 {
-			continue
-		}
-		m := c.q.Modules[a.Module]
-		if c.ok == nil || !c.ok[i] {
-			c.run.miss(cmp.Or(m.CodeFile, m.DebugFile), c.Missing(a.Module))
+		if c.ok != nil && c.ok[i] {
+			named++
+		} else if a.Module >= 0 {
+			if why := c.Missing(a.Module); why != nil {
+				m := c.q.Modules[a.Module]
+				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), 1, why})
+			}
 		}
 	}
+	c.run.mu.Lock()
+	c.run.counts.Addresses += len(c.q.Addresses)
+	c.run.counts.Named += named
+	c.run.mu.Unlock()
 	c.Answer.Release()
 }
 
-// miss counts an address of a module without names.
-func (r *Run) miss(name string, why error) {
+// miss counts addresses of a module without names.
+func (r *Run) miss(m Missing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o := r.modules[name]
-	if o == nil {
-		o = &outcome{name: name}
+	key := [2]string{m.Name, m.Reason()}
+	if was := r.modules[key]; was != nil {
+		was.Addresses += m.Addresses
+	} else if len(r.modules) < maxModules {
 		if r.modules == nil {
-			r.modules = map[string]*outcome{}
+			r.modules = map[[2]string]*Missing{}
 		}
-		r.modules[name] = o
+		r.modules[key] = &m
 	}
-	o.lost++
-	if why != nil {
-		o.why = why
+}
+
+// Counts returns the numbers of addresses that were looked up so far.
+func (r *Run) Counts() Counts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts
+}
+
+// Missing returns the modules without names, by name.
+func (r *Run) Missing() (list []Missing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.modules {
+		list = append(list, *m)
+	}
+	slices.SortFunc(list, func(a, b Missing) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Reason(), b.Reason()))
+	})
+	return list
+}
+
+// Add adds the missing modules of another input to those of r.
+func (r *Run) Add(list []Missing) {
+	for _, m := range list {
+		r.miss(m)
 	}
 }
 
@@ -155,13 +201,10 @@ const maxReport = 20
 
 // Report prints the modules with addresses that have no names, and why.
 func (r *Run) Report(w io.Writer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := slices.SortedFunc(maps.Values(r.modules), func(a, b *outcome) int { return strings.Compare(a.name, b.name) })
-	list = slices.DeleteFunc(list, func(o *outcome) bool { return o.why == nil })
-	for _, o := range list[:min(len(list), maxReport)] {
+	list := r.Missing()
+	for _, m := range list[:min(len(list), maxReport)] {
 		console.Printf(w, "symbolon: %s: no names for %s: %s\n",
-			console.Printable(o.name), console.Count(o.lost, "frame"), console.Printable(o.why.Error()))
+			console.Printable(m.Name), console.Count(m.Addresses, "frame"), console.Printable(m.Why.Error()))
 	}
 	if more := len(list) - maxReport; more > 0 {
 		console.Printf(w, "symbolon: and %s\n", console.Count(more, "more module"))
