@@ -78,8 +78,9 @@ func Is(head []byte) bool {
 
 // Filter copies in to out and rewrites its rows.
 func (o *Options) Filter(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) (Counts, error) {
-	u := &unit{in: in, out: out}
-	u.options, u.run = o, run
+	u := units.Get().(*unit)
+	defer u.free()
+	u.in, u.out, u.options, u.run = in, out, o, run
 	var err error
 	for err == nil {
 		if o.Chunks {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"symbolon/internal/api/json"
 )
@@ -29,6 +30,16 @@ type unit struct {
 	ends  []int // of the rows in input
 	rows  []row
 	dst   []byte
+}
+
+// units have the memory of Filters that have ended.
+var units = sync.Pool{New: func() any { return &unit{} }}
+
+// free returns the memory of a unit to the pool, but for what it knows of modules.
+func (u *unit) free() {
+	u.in, u.out, u.options, u.run, u.counts = nil, nil, nil, nil, Counts{}
+	u.known, u.modules = nil, u.modules[:0]
+	units.Put(u)
 }
 
 // rewrite reads and rewrites a unit of at most n rows. After the last one of the
