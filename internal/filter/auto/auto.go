@@ -9,13 +9,13 @@ package auto
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/bin"
@@ -123,13 +123,13 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 		}
 		return pack(p, out, func(w io.Writer) error { return rewrite(ctx, run, f, in, w) })
 	}
+	r, err := Unpack(raw)
+	if err != nil {
+		return p.wrap(err)
+	}
+	defer r.Close()
 	unpacked := raw
 	if p != nil {
-		r, err := p.open(raw)
-		if err != nil {
-			return p.wrap(err)
-		}
-		defer r.Close()
 		unpacked = bufio.NewReaderSize(r, headSize)
 	}
 	return pack(p, out, func(w io.Writer) error {
@@ -205,6 +205,19 @@ func packingOf(raw *bufio.Reader) *packing {
 		}
 	}
 	return nil
+}
+
+// Unpack returns the content of an input, which may be compressed.
+func Unpack(raw *bufio.Reader) (io.ReadCloser, error) {
+	p := packingOf(raw)
+	if p == nil {
+		return io.NopCloser(raw), nil
+	}
+	r, err := p.open(raw)
+	if err == io.EOF { // as gzip calls the end of its header
+		err = io.ErrUnexpectedEOF
+	}
+	return r, err
 }
 
 // headOf returns the beginning of the content: of text what has arrived, at least a line.
