@@ -24,6 +24,7 @@ import (
 
 // Node is a running node.
 type Node struct {
+	cfg       *config.Config // complete
 	log       *slog.Logger
 	cfg       *config.Config
 	memory    memory
@@ -47,7 +48,7 @@ type Node struct {
 func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err error) {
 	n = &Node{log: log}
 	settled := *cfg
-	cfg = &settled
+	cfg, n.cfg = &settled, &settled
 	defer func() {
 		if err != nil {
 			n.Close()

@@ -158,7 +158,7 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 	if own := c.Provider + c.GoogleProvider; isGuarded && own != "" && own != source.Static {
 		return nil, errOwnCredentials
 	}
-	b, err := openBucket(c, client.Transport(isGuarded), max(network.ReadTimeout, 0))
+	b, err := openBucket(c, client.Transport(isGuarded), max(network.ReadTimeout, 0), false)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 // openWritable opens a bucket, or a folder, which it creates if necessary.
 func openWritable(place source.Config, network web.Config, client *web.Client) (bucket.Bucket, error) {
 	if place.Type != source.Filesystem {
-		return openBucket(place, client.Transport(false), max(network.Defaults().ReadTimeout, 0))
+		return openBucket(place, client.Transport(false), max(network.Defaults().ReadTimeout, 0), true)
 	}
 	if err := os.MkdirAll(place.Path, 0o700); err != nil {
 		return nil, err
@@ -180,11 +180,11 @@ func openWritable(place source.Config, network web.Config, client *web.Client) (
 }
 
 // openBucket opens the bucket of a source in an object store.
-func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration) (bucket.Bucket, error) {
+func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration, isWritable bool) (bucket.Bucket, error) {
 	if c.Type == source.GCS {
 		return gcs.New(gcs.Config{
 			Bucket: c.Bucket, Prefix: c.Prefix, Endpoint: c.URL.Reveal(), Provider: c.GoogleProvider,
-			ClientEmail: c.ClientEmail, PrivateKey: c.PrivateKey, BearerToken: c.BearerToken,
+			ClientEmail: c.ClientEmail, PrivateKey: c.PrivateKey, BearerToken: c.BearerToken, Write: isWritable,
 		}, gcs.Deps{Transport: transport, Env: os.Getenv, Now: time.Now, ReadTimeout: readTimeout})
 	}
 	return s3.New(s3.Config{
