@@ -14,7 +14,7 @@ func commands(e *env) *cobra.Command {
 		{Title: "Debug files", Commands: []*cobra.Command{
 			resolveCommand(e), inspectCommand(e), symCommand(e), cfiCommand(e), bundleCommand(e), tableCommand(e), demangleCommand(e),
 		}},
-		{Title: "Crashes and files", Commands: []*cobra.Command{crashCommand(e), filterCommand(e), profileCommand(e)}},
+		{Title: "Crashes and files", Commands: []*cobra.Command{crashCommand(e), filterCommand(e), profileCommand(e), batchCommand(e)}},
 		{Title: "Modules and the cache", Commands: []*cobra.Command{explainCommand(e), prefetchCommand(e), cacheCommand(e), cleanupCommand(e)}},
 		{Title: "The symbol server", Commands: []*cobra.Command{
 			uploadCommand(e), tokenCommand(e), projectCommand(e), missingModulesCommand(e), checkCommand(e),

@@ -19,12 +19,21 @@ type env struct {
 // number of the signal; a server that a signal ends has exitDone.
 const (
 	exitDone   = 0
-	exitFailed = 1 // the input or the operation failed
-	exitUsage  = 2 // the command line is wrong
+	exitFailed = 1  // the input or the operation failed
+	exitUsage  = 2  // the command line is wrong
+	exitAgain  = 75 // batch: a temporary failure; the same command goes on
 )
 
 // errReported is the error of a command that has printed the reason.
 var errReported = errors.New("")
+
+// statusError is an error with an exit code of its own.
+type statusError struct {
+	error
+	code int
+}
+
+func (e *statusError) Unwrap() error { return e.error }
 
 // environment returns the value of a variable.
 func environment(e *env, name string) string {

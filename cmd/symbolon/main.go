@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		err = out.Err
 	}
 	var usage *cli.UsageError
+	var status *statusError
 	switch {
 	case err == nil:
 		return exitDone
@@ -83,5 +84,8 @@ func run(ctx context.Context, args []string, e *env) int {
 		return exitFailed
 	}
 	say(e.stderr, "symbolon: %s\n", printable(err.Error()))
+	if errors.As(err, &status) {
+		return status.code
+	}
 	return exitFailed
 }

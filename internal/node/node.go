@@ -26,7 +26,6 @@ import (
 type Node struct {
 	cfg       *config.Config // complete
 	log       *slog.Logger
-	cfg       *config.Config
 	memory    memory
 	store     *disk.Store
 	client    *web.Client
@@ -48,7 +47,7 @@ type Node struct {
 func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err error) {
 	n = &Node{log: log}
 	settled := *cfg
-	cfg, n.cfg = &settled, &settled
+	cfg = &settled
 	defer func() {
 		if err != nil {
 			n.Close()

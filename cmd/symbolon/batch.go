@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"symbolon/internal/batch"
+	"symbolon/internal/bin"
+	"symbolon/internal/cli"
+	"symbolon/internal/console"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/auto"
+)
+
+func batchCommand(e *env) *cobra.Command {
+	var conf configFlags
+	var job, part, maxErrors string
+	opt := batch.Options{Unit: 20_000}
+	c := &cobra.Command{
+		Use: "batch INPUT...", Short: "Put names into the rows of many files, in parts that can be done again and elsewhere",
+		Long: `INPUT is a file of rows as "filter" takes them, a folder of such files (.json, .jsonl,
+.ndjson), an object (s3://BUCKET/KEY, gs://BUCKET/KEY) or a prefix of objects. They may
+be compressed with gzip or zstd.
+
+The output has a file for each unit of rows, in the order of the rows:
+part/000000-000000.ndjson.zst, and so on. A command that was interrupted or killed goes
+on when it is started again; one that was started twice does no harm. With --part, each
+of several machines does a part of the units.
+
+Exit status: 0 done, 1 too many rows failed, 2 wrong usage or input, 75 a temporary
+failure (the same command goes on), 130 and 143 interrupted (the same).`,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if opt.Inputs = args; opt.Out == "" || opt.Unit < 1 {
+				return cli.Usage("--out is required, and --unit must be at least 1")
+			}
+			if slices.Contains(args, "-") {
+				return cli.Usage("standard input cannot be read again from its beginning; name files")
+			}
+			if part != "" {
+				if opt.Part, err = batch.ParsePart(part, func(name string) string { return environment(e, name) }); err != nil {
+					return cli.Usage(err.Error())
+				}
+			}
+			if job != "" {
+				opt.Out = strings.TrimRight(opt.Out, "/") + "/" + job
+			}
+			most, err := batch.ParsePercent(maxErrors)
+			if err != nil {
+				return cli.Usage("--max-errors: " + err.Error())
+			}
+			return runBatch(c.Context(), e, conf, opt, most)
+		},
+	}
+	fs := c.Flags()
+	conf.add(fs)
+	fs.StringVar(&opt.Out, "out", "", "write to the folder `DEST`, which may be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
+	fs.StringVar(&job, "job", "", "write to the folder `NAME` in DEST")
+	fs.IntVar(&opt.Unit, "unit", opt.Unit, "`ROWS` of a part")
+	fs.StringVar(&part, "part", "", "do the part `I/N` of the work, I from 0 to N-1; auto or auto/N takes I from Kubernetes, Slurm, AWS Batch or Cloud Run")
+	fs.BoolVar(&opt.Retry, "retry-missing", false, "also redo the units in which modules were missing")
+	fs.StringVar(&maxErrors, "max-errors", "10%", "exit with 1 if more than `P%` of the rows have no answer")
+	fs.StringVar(&opt.Rows.Field, "field", "", "rewrite the member of the rows at this `PATH`, with dots: payload.stackTraces")
+	fs.BoolVar(&opt.Rows.Replace, "replace", false, "write the answer in place of what it is made of")
+	return c
+}
+
+// runBatch runs a batch, with progress on a terminal.
+func runBatch(ctx context.Context, e *env, conf configFlags, opt batch.Options, maxErrors float64) error {
+	n, err := conf.local(e)
+	if err != nil {
+		return &statusError{err, exitUsage}
+	}
+	defer n.Close()
+	answer := n.Answers()
+	opt.NewRun = func() *filter.Run { return &filter.Run{Names: n.Names(), Answer: answer} }
+	opt.Open, opt.Rows.Text = n.OpenPlace, auto.Logs
+	bar := console.Progress{W: e.stderr}
+	if shown := time.Now(); e.tty {
+		opt.Progress = func(read, all int64) {
+			if now := time.Now(); now.Sub(shown) > time.Second {
+				shown = now
+				bar.Show("%v of %v read", bin.Size(read), bin.Size(all))
+			}
+		}
+	}
+	result, err := batch.Run(ctx, &opt)
+	bar.Clear()
+	if result != nil {
+		result.Report(e.stderr)
+	}
+	if err == nil {
+		err = result.Verdict(maxErrors)
+	}
+	if err != nil && ctx.Err() == nil {
+		return &statusError{err, batch.Code(err)}
+	}
+	return err
+}
