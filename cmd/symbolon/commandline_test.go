@@ -161,7 +161,7 @@ func oneDash(line []string) []string {
 var differing = regexp.MustCompile(`[0-9.]+ ?(ns|µs|ms|s)\b|[0-9A-Za-z]{43,}=*`)
 
 // servers are commands that serve, or that make requests.
-var servers = []string{"serve", "run", "healthcheck", "explain", "prefetch", "push", "push-symbols"}
+var servers = []string{"serve", "run", "batch", "healthcheck", "explain", "prefetch", "push", "push-symbols"}
 
 // outputOf runs a command line and returns its output and its exit status.
 func outputOf(t *testing.T, line []string) string {
