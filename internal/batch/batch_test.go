@@ -251,6 +251,14 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnOutputThatCannotBeWrittenIsRefused(t *testing.T) {
+	in := inputs(t)
+	o := options(in+"/README/out", in+"/1.ndjson")
+	if _, err := batch.Run(t.Context(), &o); err == nil || batch.Code(err) != 2 {
+		t.Errorf("got %v, want a permanent failure", err)
+	}
+}
+
 func TestRunsAtOneTimeMakeOneOutput(t *testing.T) {
 	in := inputs(t)
 	want := reference(t, in)

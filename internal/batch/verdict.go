@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"symbolon/internal/console"
 	"symbolon/internal/fault"
@@ -43,8 +45,11 @@ func (r *Result) Verdict(percentage float64) error {
 
 // Code returns the code of the exit for an error of Run or Verdict.
 func Code(err error) int {
-	if errors.Is(err, errRows) {
+	switch {
+	case errors.Is(err, errRows):
 		return codeRows
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return codePermanent
 	}
 	switch fault.KindOf(err) {
 	case fault.NotFound, fault.Denied, fault.Malformed, fault.Unsupported:
