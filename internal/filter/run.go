@@ -56,7 +56,7 @@ func (m *Missing) Reason() string {
 const maxModules = 1 << 16
 
 // errNoID is the reason of modules that the input does not identify.
-var errNoID = errors.New("the input does not identify the file; use --module NAME=FILE, or --local for files at their paths")
+var errNoID = errors.New("the input does not identify the file; filter has --module NAME=FILE, and --local for files at their paths")
 
 // Module completes the identifiers of a module that the input names by its path.
 // Those of the input precede those of the user, and these those of the file at the
