@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pandas
 from pyspark.sql import SparkSession
@@ -20,16 +21,19 @@ COMMAND = "symbolon filter --format rows --field stack_traces --replace"
 
 
 def symbolicate(batches):
-    with subprocess.Popen(shlex.split(COMMAND), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as names, ThreadPoolExecutor(1) as pool:
-        def write():
-            with names.stdin as out:
-                for batch in batches:
-                    for row in batch.to_dict("records"):
-                        out.write(json.dumps(row).encode() + b"\n")
+    names = subprocess.Popen(shlex.split(COMMAND), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
+    def write():
+        with suppress(BrokenPipeError), names.stdin as out:
+            for batch in batches:
+                for row in batch.to_dict("records"):
+                    out.write(json.dumps(row).encode() + b"\n")
+
+    with ThreadPoolExecutor(1) as pool:
         written = pool.submit(write)  # answers are read while rows are written
-        while lines := list(itertools.islice(names.stdout, 1000)):
-            yield pandas.DataFrame([json.loads(line) for line in lines])
+        with names.stdout:
+            while lines := list(itertools.islice(names.stdout, 1000)):
+                yield pandas.DataFrame([json.loads(line) for line in lines])
         if names.wait():
             raise subprocess.CalledProcessError(names.returncode, COMMAND)
         written.result()
