@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -71,9 +70,6 @@ def prepare(tmp, symbols, rows):
     os.makedirs(os.path.join(tmp, "pings"))
     with open(os.path.join(tmp, "rows.json"), "w") as out:
         for i, name in enumerate(lists):
-            if i == 1:
-                out.flush()
-                shutil.copy(out.name, os.path.join(tmp, "rows.0.json"))
             with open(name) as f:
                 pings = [line.rstrip("\n") for line in f]
             ids = [json.loads(ping)["document_id"] for ping in pings]
@@ -99,11 +95,11 @@ def digest(text):
 
 def local(tmp):
     """Returns a digest of each row that one process writes, once its cache is warm."""
-    command = ["symbolon", "filter", "--format", "rows", "--field", "stack_traces", "--replace"]
-    subprocess.run(command + [os.path.join(tmp, "rows.0.json")], stdout=subprocess.DEVNULL, check=True)
+    command = ["symbolon", "filter", "--format", "rows", "--field", "stack_traces", "--replace", os.path.join(tmp, "rows.json")]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     cpu(tmp)
     want, named = {}, 0
-    with subprocess.Popen(command + [os.path.join(tmp, "rows.json")], stdout=subprocess.PIPE) as p:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as p:
         for row in map(json.loads, p.stdout):
             want[row["document_id"]] = digest(row["stack_traces"])
             named += '"function":' in row["stack_traces"]
