@@ -8,9 +8,12 @@ import (
 	"testing"
 )
 
-// commandLine is a command of symbolon with flags in any language, up to the end of
-// the line or of the text in quotes.
-var commandLine = regexp.MustCompile(`\bsymbolon ([a-z]+ -[^\n'|>]*)`)
+// Commands of symbolon with flags: in any language, up to the end of the line or of the
+// text in quotes, and as a list in JSON or YAML, with the program or without it.
+var (
+	commandLine = regexp.MustCompile(`\bsymbolon ([a-z]+ -[^\n'|>]*)`)
+	commandList = regexp.MustCompile(`\["(?:/symbolon", ")?(batch", [^\n]*)"\]`)
+)
 
 // TestExamplesAreListedAndValid parses the command lines in the files below examples.
 func TestExamplesAreListedAndValid(t *testing.T) {
@@ -28,12 +31,20 @@ func TestExamplesAreListedAndValid(t *testing.T) {
 			t.Errorf("examples/README.md does not mention %s", path)
 		}
 		text, err := fs.ReadFile(tree, path)
+		var lines [][]string
 		for _, m := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\\\n", " "), -1) {
-			n++
-			for _, line := range arguments(t, []string{"symbolon " + strings.TrimSuffix(m[1], `"`)}) {
-				if p := parse(t, line...); p.err != nil {
-					t.Errorf("examples/%s: symbolon %s: %v", path, m[1], p.err)
-				}
+			if line := m[1]; strings.Count(line, `"`)%2 != 0 { // the command is in quotes
+				m[1] = line[:strings.LastIndexByte(line, '"')]
+			}
+			lines = append(lines, arguments(t, []string{"symbolon " + m[1]})...)
+		}
+		for _, m := range commandList.FindAllStringSubmatch(string(text), -1) {
+			lines = append(lines, strings.Split(m[1], `", "`))
+		}
+		n += len(lines)
+		for _, line := range lines {
+			if p := parse(t, line...); p.err != nil {
+				t.Errorf("examples/%s: symbolon %s: %v", path, strings.Join(line, " "), p.err)
 			}
 		}
 		return err
@@ -41,7 +52,7 @@ func TestExamplesAreListedAndValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n < 4 {
-		t.Errorf("%d command lines were found, want at least 4", n)
+	if n < 8 {
+		t.Errorf("%d command lines were found, want at least 8", n)
 	}
 }
