@@ -17,8 +17,8 @@
 // A module is known by its GNU build id, its Go build id, or the hash of its file. The
 // linker of Go derives the GNU build id from that of Go.
 //
-// Memory is bounded by the limits: 64 bytes for each mapping, 4 for each string and
-// attribute, 80 and the lines for each location that needs names.
+// Memory is bounded by the limits: 64 bytes and the path for each mapping, 4 for each string, 8
+// for each attribute, 80 and the lines for each location that needs names.
 package otlp
 
 import (
@@ -39,7 +39,8 @@ import (
 // Limits of a message. Its profiles are those of a few seconds.
 const (
 	maxMappings  = 100_000
-	maxElements  = 1 << 22  // strings and attributes
+	maxElements  = 1 << 22  // strings and attributes; also uses of attributes
+	maxText      = 1024     // bytes of a path or the text of an attribute; longer ones are ignored
 	maxLocations = 1 << 18  // that need names
 	maxAdded     = 32 << 20 // bytes of lines, functions and strings
 )
@@ -78,8 +79,13 @@ func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) e
 		if r.Tag.Num() == numLocations {
 			w.add(r.Start, r.Bytes)
 		}
-		if len(w.unnamed) > maxLocations {
+		switch {
+		case len(w.unnamed) > maxLocations:
 			return tooMany("locations without names", maxLocations)
+		case w.uses > maxElements:
+			return tooMany("uses of attributes", maxElements)
+		case ctx.Err() != nil:
+			return ctx.Err()
 		}
 	}
 	if err := w.look(ctx); err != nil {
@@ -143,7 +149,7 @@ func (w *rewriter) add(at int, msg []byte) {
 
 // module returns the index of the module of a mapping in the query.
 func (w *rewriter) module(m *mapping) int32 {
-	file, mod := string(w.element(w.strings, m.file)), w.identify(m)
+	file, mod := string(w.text(m.file)), w.identify(m)
 	if file == "" && mod.CodeID.IsZero() && mod.FileID.IsZero() {
 		return unknown
 	}

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -367,12 +368,44 @@ func TestMessagesThatExceedALimitAreRejected(t *testing.T) {
 		{"more than 100000 mappings", message(2, bytes.Repeat(message(1, ""), 100_001))},
 		{"more than 4194304 strings and attributes", message(2, bytes.Repeat(message(5, ""), 1<<22+1))},
 		{"more than 262144 locations without names", locations(1<<18 + 1)},
+		{"more than 4194304 uses of attributes", profiles(1, "", 1, message(5, isGNU), 2, message(1, 1, 4, bytes.Repeat([]byte{isNative}, 1<<22)))},
 		{"more than 33554432 bytes of names", locations(len(long))},
 	} {
 		err := otlp.Rewrite(t.Context(), &filter.Run{Names: filtertest.Names{app: long}}, c.data, &bytes.Buffer{})
 		if err == nil || !strings.HasSuffix(err.Error(), ": unsupported: "+c.want) {
 			t.Errorf("the error is %v, want %s", err, c.want)
 		}
+	}
+}
+
+// If each use read the attribute again, this would take hours.
+func TestRepeatedAttributesAreReadOnce(t *testing.T) {
+	long := append(bytes.Repeat(message(1, textGNU), 1<<20), message(1, textType, 2, message(1, "native"))...)
+	uses := bytes.Repeat([]byte{isHash + 1}, 1<<20)
+	data := message(2, message(slices.Concat(texts, attributes, []any{
+		6, long, 1, "", 1, message(5, isGNU), 2, "", 2, message(1, 1, 2, 0x1010, 4, uses),
+	})...))
+	if got := dump(rewrite(t, &filter.Run{Names: names}, data)); !strings.Contains(got, "1: inner(int)") {
+		t.Errorf("the locations are\n%s, want a name in number 1", got)
+	}
+}
+
+// Many mappings can refer to the same text.
+func TestLongTextsAreIgnored(t *testing.T) {
+	var r record
+	rewrite(t, &filter.Run{Names: &r}, message(2, message(slices.Concat(texts, attributes, []any{
+		5, strings.Repeat("x", 1025), 1, "", 1, message(4, textCount, 5, isGNU), 2, message(1, 1, 2, 0x1973),
+	})...)))
+	if len(r.query.Modules) != 1 || r.query.Modules[0].CodeFile != "unknown" {
+		t.Errorf("looked up %v, want a file without a name", r.query.Modules)
+	}
+}
+
+func TestCanceledRunEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := otlp.Rewrite(ctx, &filter.Run{Names: names}, sample(), io.Discard); err != context.Canceled {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -63,11 +63,19 @@ func (s shape) check(msg []byte) error {
 
 // tables are the tables of a message.
 type tables struct {
-	dictionary          []byte
-	start, end          int // of the field with it, in the message
-	mappings            []mapping
-	strings, attributes []uint32 // the places of the elements in the dictionary
-	functions           int      // number of them
+	dictionary []byte
+	start, end int // of the field with it, in the message
+	mappings   []mapping
+	strings    []uint32 // the places of the elements in the dictionary
+	attributes []attribute
+	functions  int // number of them
+	uses       int // of attributes, by mappings and locations
+}
+
+// attribute is a KeyValueAndUnit of the dictionary.
+type attribute struct {
+	key   uint32 // index of a string
+	value uint32 // the place of the field with the text in the dictionary; zero: none
 }
 
 // mapping is a Mapping of the dictionary.
@@ -130,7 +138,7 @@ func (t *tables) add(r *wire.Reader) error {
 	case numStrings:
 		t.strings = append(t.strings, uint32(r.Start))
 	case numAttributes:
-		t.attributes = append(t.attributes, uint32(r.Start))
+		t.attributes = append(t.attributes, newAttribute(r))
 	}
 	if len(t.strings)+len(t.attributes) > maxElements {
 		return tooMany("strings and attributes", maxElements)
@@ -155,20 +163,46 @@ func newMapping(msg []byte) mapping {
 	return m
 }
 
-// element returns an element of a table; nil if the table is shorter.
-func (t *tables) element(places []uint32, i uint64) []byte {
-	if i >= uint64(len(places)) {
+// newAttribute returns the attribute in a field of the dictionary.
+func newAttribute(field *wire.Reader) (a attribute) {
+	at := field.End - len(field.Bytes)
+	for r := wire.NewReader(field.Bytes); r.Next(); {
+		switch r.Tag.Num() {
+		case 1:
+			a.key = uint32(min(r.Value, math.MaxUint32))
+		case 2:
+			for v := wire.NewReader(r.Bytes); v.Next(); {
+				if v.Tag == 1<<3|wire.Bytes || v.Tag == 8<<3|wire.Varint {
+					a.value = uint32(at + r.End - len(r.Bytes) + v.Start)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// text returns a string; nil if the table is shorter, or if the string is too long.
+func (t *tables) text(i uint64) []byte {
+	if i >= uint64(len(t.strings)) {
 		return nil
 	}
-	r := wire.NewReader(t.dictionary[places[i]:])
+	r := wire.NewReader(t.dictionary[t.strings[i]:])
 	r.Next()
-	return r.Bytes
+	return shortText(r.Bytes)
+}
+
+// shortText returns a text; nil if it is too long, as many elements can refer to it.
+func shortText(text []byte) []byte {
+	if len(text) > maxText {
+		return nil
+	}
+	return text
 }
 
 // eachAttribute calls use with the attributes of an element, whose indices are in the
-// field with a number.
+// field with a number. It stops when the message has too many.
 func (t *tables) eachAttribute(msg []byte, num int, use func(key, value []byte)) {
-	for r := wire.NewReader(msg); r.Next(); {
+	for r := wire.NewReader(msg); r.Next() && t.uses <= maxElements; {
 		if r.Tag.Num() != num {
 			continue
 		}
@@ -176,6 +210,9 @@ func (t *tables) eachAttribute(msg []byte, num int, use func(key, value []byte))
 			use(t.attribute(r.Value))
 		}
 		for i := range wire.Numbers(r.Bytes) {
+			if t.uses > maxElements {
+				return
+			}
 			use(t.attribute(i))
 		}
 	}
@@ -183,41 +220,41 @@ func (t *tables) eachAttribute(msg []byte, num int, use func(key, value []byte))
 
 // attribute returns an attribute that is a text.
 func (t *tables) attribute(i uint64) (key, value []byte) {
-	for r := wire.NewReader(t.element(t.attributes, i)); r.Next(); {
-		switch r.Tag.Num() {
-		case 1:
-			key = t.element(t.strings, r.Value)
-		case 2:
-			for v := wire.NewReader(r.Bytes); v.Next(); {
-				switch v.Tag {
-				case 1<<3 | wire.Bytes:
-					value = v.Bytes
-				case 8<<3 | wire.Varint:
-					value = t.element(t.strings, v.Value)
-				}
-			}
-		}
+	t.uses++
+	if i >= uint64(len(t.attributes)) {
+		return nil, nil
 	}
-	return key, value
+	a := t.attributes[i]
+	key = t.text(uint64(a.key))
+	if a.value == 0 {
+		return key, nil
+	}
+	r := wire.NewReader(t.dictionary[a.value:])
+	if r.Next(); r.Tag&7 == wire.Varint {
+		return key, t.text(r.Value)
+	}
+	return key, shortText(r.Bytes)
 }
 
 // identify returns the identifiers of the file of a mapping.
 func (t *tables) identify(m *mapping) (mod ident.Module) {
-	var goID []byte
+	var gnuID, goID, fileID []byte
 	t.eachAttribute(m.msg, numMappingAttributes, func(key, value []byte) {
 		switch string(key) {
 		case "process.executable.build_id.gnu":
-			if id, err := ident.ParseBuildID(string(value)); err == nil {
-				mod.CodeID = id.CodeID()
-			}
+			gnuID = value
 		case "process.executable.build_id.go":
 			goID = value
 		case "process.executable.build_id.htlhash", "process.executable.build_id.profiling":
-			if id, err := ident.ParseFileID(string(value)); err == nil {
-				mod.FileID = id
-			}
+			fileID = value
 		}
 	})
+	if id, err := ident.ParseBuildID(string(gnuID)); err == nil {
+		mod.CodeID = id.CodeID()
+	}
+	if id, err := ident.ParseFileID(string(fileID)); err == nil {
+		mod.FileID = id
+	}
 	if mod.CodeID.IsZero() && len(goID) > 0 {
 		mod.CodeID = linkedID(goID)
 	}
