@@ -23,16 +23,20 @@ import (
 // concurrent use.
 type Remote struct {
 	url   string
+	shown string // the address in errors, without user info
 	token string // empty: none
 }
 
-// NewRemote returns names of the server at an address.
+// NewRemote returns names of the server at an address. Errors do not have it, as it may
+// have secrets.
 func NewRemote(address, token string) (*Remote, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("invalid URL %q: must be http://HOST or https://HOST", address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(address, "?#") {
+		return nil, errors.New("invalid URL: must be http://HOST or https://HOST, without a query and a fragment")
 	}
-	return &Remote{strings.TrimSuffix(u.String(), "/"), token}, nil
+	full := strings.TrimSuffix(u.String(), "/")
+	u.User = nil
+	return &Remote{full, strings.TrimSuffix(u.String(), "/"), token}, nil
 }
 
 const (
@@ -114,10 +118,10 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 		return err
 	}
 	if err := json.Unmarshal(text, &out); err != nil {
-		return fmt.Errorf("%s: invalid answer: %w", r.url, err)
+		return fmt.Errorf("%s: invalid answer: %w", r.shown, err)
 	}
 	if len(out.Results) != 1 || len(out.Results[0].Stacks) != 1 || len(out.Results[0].Stacks[0]) != len(stack) {
-		return fmt.Errorf("%s: invalid answer: must have a frame for each address", r.url)
+		return fmt.Errorf("%s: invalid answer: must have a frame for each address", r.shown)
 	}
 	for n, i := range asked {
 		at := a.frames[i].at
@@ -177,18 +181,18 @@ func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte
 	text, err = io.ReadAll(io.LimitReader(resp.Body, maxRemoteAnswer))
 	switch {
 	case err != nil:
-		return nil, true, 0, fmt.Errorf("%s: %w", r.url, err)
+		return nil, true, 0, fmt.Errorf("%s: %w", r.shown, err)
 	case len(text) == maxRemoteAnswer:
 		err = &StatusError{http.StatusRequestEntityTooLarge, "the answer is too large; ask for fewer addresses in a single request"}
 		return nil, false, 0, err
 	}
 	if err := CheckStatus(resp.StatusCode, text); err != nil {
 		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
-		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.url, err)
+		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.shown, err)
 	}
 	var line bytes.Buffer
 	if err := json.Compact(&line, text); err != nil {
-		return nil, false, 0, fmt.Errorf("%s: invalid answer: %w", r.url, err)
+		return nil, false, 0, fmt.Errorf("%s: invalid answer: %w", r.shown, err)
 	}
 	return line.Bytes(), false, 0, nil
 }

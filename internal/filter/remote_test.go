@@ -86,3 +86,31 @@ func TestAnswersOfServersAreOneLineOfJSON(t *testing.T) {
 		t.Errorf("error %v, want an invalid answer", err)
 	}
 }
+
+func TestSecretsInTheAddressOfAServerAreNotTold(t *testing.T) {
+	for _, address := range []string{"ftp://user:secret@x", "http://x/?key=secret", "http://x/#secret", "http://user:secret@x:port", "secret"} {
+		if _, err := filter.NewRemote(address, ""); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: error %v, want one without the address", address, err)
+		}
+	}
+	for _, answer := range []string{"400 no", "200 <html>", emptyAnswer} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, password, _ := r.BasicAuth(); password != "secret" {
+				t.Errorf("the password is %q", password)
+			}
+			status, body, _ := strings.Cut(answer, " ")
+			if status == "400" {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+			_, _ = io.WriteString(w, body)
+		}))
+		defer s.Close()
+		r, err := filter.NewRemote(strings.Replace(s.URL, "://", "://user:secret@", 1), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), s.URL) {
+			t.Errorf("%s: error %v, want one with the address without its password", answer, err)
+		}
+	}
+}
