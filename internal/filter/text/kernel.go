@@ -3,10 +3,12 @@ package text
 import "bytes"
 
 // exact are the texts before the address of an instruction; others follow calls.
-var exact = [][]byte{[]byte("RIP: "), []byte("pc : "), []byte("PC is at "), []byte("NIP ["), []byte("WARNING: ")}
+var exact = [][]byte{[]byte("RIP: "), []byte("pc : "), []byte("PC is at "), []byte("NIP ["), []byte("WARNING: "),
+	[]byte("epc "), []byte("ERA: "), []byte("Krnl PSW : ")}
 
 // parseKernel parses a line with NAME+0xOFFSET/0xSIZE, and after that [MODULE] or
 // [MODULE BUILDID] if the function is not one of the kernel itself.
+// A line with two of them, as of events, is left: a second run would name the other.
 func (r *record) parseKernel(body []byte) bool {
 	if !bytes.Contains(body, []byte("/0x")) { // which LastIndex takes longer for
 		return false
@@ -23,6 +25,9 @@ func (r *record) parseKernel(body []byte) bool {
 		from--
 	}
 	if n == 0 || plus+3+n != slash || digits == 0 || from == plus {
+		return false
+	}
+	if i := bytes.LastIndex(body[:from], []byte("/0x")); i >= 0 && bytes.Contains(body[:i], []byte("+0x")) {
 		return false
 	}
 	r.form, r.addr, r.symbol, r.size = kernel, offset, body[from:plus], size

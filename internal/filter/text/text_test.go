@@ -142,6 +142,7 @@ var lines = []struct{ name, in, out string }{
 			"[   12.300001] RIP: 0010:outer (inner at /a.c:3, /a.c:8) [oops " + id + "]\n[   12.300002] Code: 0f 0b\n" +
 			"[   12.300003]  ? outer (inner at /a.c:3, /a.c:8)\n[   12.300004]  main (/a.c:12) [app]\r\n[   12.300005]  _start+0x301/0x400\n" +
 			"[   12.300006]  x.cold+0x101/0x180 [oops " + id + "]\n[   12.300007]  outer+0x101/0x180 [other]\n"},
+	{"two symbols of the kernel", "[    1.0]  outer+0x101/0x180 main+0x201/0x300 [app]\nevent: (main+0x201/0x300 [app] <- outer+0x101/0x180 [app])\n", ""},
 	{"exception of .NET", "   at N.T.M(String a) in app:token 0x0+0x100\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n",
 		"   at N.T.M(String a) in /a.c:line 3\n   at N.T.M() in app:token 0x0+0x300\n   at N.T.M() in app:token 0x1+0x100\r\n"},
 	{"release of the kernel", "[0.0] Linux version 6.9.1 (gcc 12) #2\n f+0x1/0x2\nCPU: 0 Comm: x #\n", ""},
@@ -199,6 +200,10 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		" f+0x2/0x8 [app]":                   {Space: filter.Named, IsReturn: true},
 		"RIP: 0010:f+0x2/0x8 [app]":          {Space: filter.Named},
 		"pc : f+0x2/0x8 [app " + id + "]":    {Space: filter.Named},
+		"epc   : 80123456 f+0x2/0x8 [app]":   {Space: filter.Named},
+		"  ERA: 90000001 f+0x2/0x8 [app]":    {Space: filter.Named},
+		"Krnl PSW : 07 01 (f+0x2/0x8 [app])": {Space: filter.Named},
+		"   RA: 90000001 f+0x2/0x8 [app]":    {Space: filter.Named, IsReturn: true},
 		maps + "#0 0x55c000001200 <unknown>": {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 	} {
 		a := &asked{}
