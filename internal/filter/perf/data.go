@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
-	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -71,8 +69,11 @@ func readRecords(ids map[string]ident.CodeID, src bin.Source, part [2]uint64, is
 		c := bin.NewCursor(head, binary.LittleEndian)
 		kind, misc, size := c.U32(), c.U16(), int(c.U16())
 		record, err := r.Peek(size)
+		if err != nil && err != io.EOF {
+			return err
+		}
 		if err != nil || size < recordHeader {
-			return errors.Join(fault.New(fault.Malformed, "perf.data", "record of %d bytes", size), err)
+			return fault.New(fault.Malformed, "perf.data", "invalid record of %d bytes: must be at least 8, and no more than the file has", size)
 		}
 		c = bin.NewCursor(record[recordHeader:], binary.LittleEndian)
 		id, length := []byte(nil), 20
@@ -90,7 +91,10 @@ func readRecords(ids map[string]ident.CodeID, src bin.Source, part [2]uint64, is
 			c.Skip(8)
 		}
 		if path := c.CString(); id != nil && length <= len(id) && c.Err() == nil {
-			ids[strings.TrimSuffix(string(path), "_text")] = ident.NewBuildID(id[:length]).CodeID()
+			if bytes.HasSuffix(path, []byte("]_text")) { // of a kernel
+				path = path[:len(path)-len("_text")]
+			}
+			ids[string(path)] = ident.NewBuildID(id[:length]).CodeID()
 		}
 		skip := size
 		if kind == recordAuxtrace && !isList && size >= 16 {

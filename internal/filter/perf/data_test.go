@@ -67,6 +67,7 @@ var perfFile = perfData(
 		mapRecord(appID, "/srv/app"), dataRecord(9, 1<<14, make([]byte, 24)), // a sample
 		dataRecord(71, 0, le.AppendUint64(nil, 5), make([]byte, 32)), []byte("trace"),
 		dataRecord(10, 2, make([]byte, 64), []byte("/no/id\x00")), mapRecord("0011223344", "[kernel.kallsyms]_text"),
+		mapRecord("0011223355", "/opt/foo_text"),
 	}, nil),
 	append(idRecord(1<<15, "00112233445566778899aabbccddeeff", "/lib/short"), idRecord(0, strings.Repeat("ab", 20), "/lib/long")...))
 
@@ -75,7 +76,7 @@ func TestBuildIDsOfPerfDataAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]ident.CodeID{"/srv/app": appID, "[kernel.kallsyms]": "0011223344",
+	want := map[string]ident.CodeID{"/srv/app": appID, "[kernel.kallsyms]": "0011223344", "/opt/foo_text": "0011223355",
 		"/lib/short": "00112233445566778899aabbccddeeff", "/lib/long": ident.CodeID(strings.Repeat("ab", 20))}
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -87,9 +88,10 @@ func TestOtherFilesHaveNoBuildIDs(t *testing.T) {
 		"must be a little-endian file": append([]byte("PERFILE2\x10"), make([]byte, 200)...),
 		"is cut off":                   perfFile[:200],
 		"record of 0 bytes":            perfData(make([]byte, 16), nil),
+		"record of 32 bytes":           perfData(dataRecord(9, 0, make([]byte, 24))[:20], nil),
 	} {
-		if _, err := perf.IDs(bin.Bytes(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
+		if _, err := perf.IDs(bin.Bytes(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want an error of one line with %q", err, want)
 		}
 	}
 }
