@@ -119,7 +119,7 @@ func (s *scope) mark(l *lookup, list []want, force bool) {
 		if s.depth.get(frame) <= 0 {
 			continue
 		}
-		lib, address := int32(s.library(frame)), s.address.get(frame)
+		lib, address := s.library(frame), s.address.get(frame)
 		i, ok := slices.BinarySearchFunc(list, address, func(w want, address int64) int {
 			return cmp.Or(cmp.Compare(w.lib, lib), cmp.Compare(w.address, address))
 		})
@@ -148,13 +148,13 @@ func (a *applier) open() error {
 func (a *applier) findOwners() {
 	a.owner = slices.Repeat([]int32{noOwner}, int(a.funcs.rows))
 	for frame := range int32(a.frames.rows) {
-		f := a.function.get(frame)
-		if f < 0 || f >= int64(len(a.owner)) {
+		f := a.function.index(frame)
+		if f < 0 || int(f) >= len(a.owner) {
 			continue
 		}
 		owner := int32(shared)
 		if a.answerOf[frame] != unchanged {
-			owner = int32(a.library(frame))
+			owner = a.library(frame)
 		}
 		if a.owner[f] != noOwner && a.owner[f] != owner {
 			owner = shared
@@ -168,21 +168,21 @@ func (a *applier) findOwners() {
 func (a *applier) keepFunctions() {
 	seen := make([]bool, len(a.owner))
 	for frame := range int32(a.frames.rows) {
-		f, lib := a.function.get(frame), a.library(frame)
-		if f < 0 || f >= int64(len(a.owner)) || lib < 0 || a.owner[f] != shared || seen[f] || a.answerOf[frame] != unchanged {
+		f, lib := a.function.index(frame), a.library(frame)
+		if f < 0 || int(f) >= len(a.owner) || lib < 0 || a.owner[f] != shared || seen[f] || a.answerOf[frame] != unchanged {
 			continue
 		}
 		seen[f] = true
-		name := a.name.get(int32(f))
+		name := a.name.get(f)
 		if name < 0 || a.strings.isUnnamed(name) {
 			continue
 		}
-		file := a.source.get(int32(f))
+		file := a.source.get(f)
 		if a.files != nil {
-			file = a.files.filename.get(int32(file))
+			file = a.files.filename.get(a.source.index(f))
 		}
-		if key := (functionKey{lib, name, file}); !has(a.functionRows, key) {
-			a.functionRows[key] = int32(f)
+		if key := (functionKey{int64(lib), name, file}); !has(a.functionRows, key) {
+			a.functionRows[key] = f
 		}
 	}
 }
@@ -193,9 +193,9 @@ func has(m map[functionKey]int32, key functionKey) bool { _, ok := m[key]; retur
 func (a *applier) applyLibrary(list []want) {
 	a.spare = a.spare[:0]
 	for _, w := range list {
-		f := a.function.get(w.frame)
+		f := a.function.index(w.frame)
 		if w.answer >= 0 && f >= 0 && a.owner[f] == w.lib {
-			a.spare = append(a.spare, int32(f))
+			a.spare = append(a.spare, f)
 			a.owner[f] = shared
 		}
 	}
@@ -210,7 +210,7 @@ func (a *applier) applyLibrary(list []want) {
 // applyFrame gives a frame the outermost function, and appends a frame for each
 // inlined call.
 func (a *applier) applyFrame(w want, answer answer, levels []level) {
-	old := int32(a.function.get(w.frame))
+	old := a.function.index(w.frame)
 	n := len(levels)
 	symbol := a.nativeSymbol(w, answer, levels[n-1].name)
 	if n > 1 {

@@ -417,7 +417,7 @@ func TestDamagedProfilesStayDocuments(t *testing.T) {
 	for _, version := range []int{57, 70} {
 		text := profile(version)
 		for _, at := range value.FindAllStringSubmatchIndex(text, -1) {
-			for _, other := range []string{"null", "-1", "5", "6", "999999999999999999", `"x"`} {
+			for _, other := range []string{"null", "-1", "5", "6", "4294967296", "4294967297", "999999999999999999", `"x"`} {
 				for _, force := range []bool{false, true} {
 					check(t, []byte(text[:at[2]]+other+text[at[3]:]), force)
 				}

@@ -45,10 +45,10 @@ func (l *lookup) gather(p *profile, scopes []*scope, force bool) {
 	for i, s := range scopes {
 		for frame := range int32(s.frames.rows) {
 			lib := s.library(frame)
-			if lib < 0 || lib >= int64(len(p.libs)) || !s.isWanted(frame, force) {
+			if lib < 0 || int(lib) >= len(p.libs) || !s.isWanted(frame, force) {
 				continue
 			}
-			l.wants = append(l.wants, want{int32(lib), int32(i), frame, unchanged, s.address.get(frame)})
+			l.wants = append(l.wants, want{lib, int32(i), frame, unchanged, s.address.get(frame)})
 		}
 	}
 	slices.SortFunc(l.wants, func(a, b want) int {

@@ -72,11 +72,11 @@ func (s *scope) open() error {
 }
 
 // library returns the number of the library of a frame, or -1.
-func (s *scope) library(frame int32) int64 {
+func (s *scope) library(frame int32) int32 {
 	if s.lib != nil {
-		return s.lib.get(frame)
+		return s.lib.index(frame)
 	}
-	return s.resourceLib.get(int32(s.resource.get(int32(s.function.get(frame)))))
+	return s.resourceLib.index(s.resource.index(s.function.index(frame)))
 }
 
 // isWanted reports whether the names of a frame are looked up.
@@ -84,6 +84,6 @@ func (s *scope) isWanted(frame int32, force bool) bool {
 	if s.depth.get(frame) > 0 || s.address.get(frame) < 0 {
 		return false
 	}
-	name := s.name.get(int32(s.function.get(frame)))
+	name := s.name.get(s.function.index(frame))
 	return name >= 0 && (force || s.strings.isUnnamed(name))
 }

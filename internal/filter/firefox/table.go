@@ -158,6 +158,15 @@ func (c *column) get(row int32) int64 {
 	return int64(max(v, -1))
 }
 
+// index returns the integer of a row that is the number of a row or an element, or -1
+// if there is none or no table has so many.
+func (c *column) index(row int32) int32 {
+	if v := c.get(row); v <= math.MaxInt32 {
+		return int32(v)
+	}
+	return -1
+}
+
 func (c *column) set(row int32, v int64) {
 	if c == nil {
 		return
