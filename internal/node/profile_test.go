@@ -315,9 +315,13 @@ func TestAProgramIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestAProgramIsFoundByItsCodeID(t *testing.T) {
+func TestAProgramAndItsSymbolsAreFoundByItsCodeID(t *testing.T) {
 	s := open(t, t.TempDir(), enabled+"sources:\n"+folder(withFiles(t, "embed-source")))
-	if d := s.disassemble(t, `{"name":"embed-source","codeId":"`+embedCode+`","startAddress":"0x12a0","size":"0x1"}`); d.Size != "0x1" {
-		t.Errorf("%+v", d)
+	d := s.disassemble(t, `{"name":"embed-source","codeId":"`+embedCode+`","startAddress":"0x12a0","size":"0x1","continueUntilFunctionEnd":true}`)
+	if d.Size != "0xb4" {
+		t.Errorf("the size is %s, want that of the function", d.Size)
+	}
+	if !slices.ContainsFunc(d.Instructions, func(i [2]any) bool { return i[1] == "call 0x14ce <crack>" }) {
+		t.Errorf("a branch has no name: %v", d.Instructions)
 	}
 }

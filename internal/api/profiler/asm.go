@@ -13,6 +13,7 @@ import (
 	"symbolon/internal/format/asm"
 	"symbolon/internal/format/disas"
 	"symbolon/internal/ident"
+	"symbolon/internal/locate"
 	"symbolon/internal/object"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
@@ -72,6 +73,15 @@ func (d *Door) asm(r *http.Request, g *token.Grant, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	found, obj, err := d.program(r.Context(), g, m)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	if m.DebugID.IsZero() { // symbols are found by it
+		program := obj.Info().Module
+		m.DebugID, m.DebugFile = program.DebugID, cmp.Or(q.DebugName, program.DebugFile, q.Name)
+	}
 	if q.ContinueUntilFunctionEnd {
 		if end, err := d.functionEnd(r.Context(), g, m, start); err != nil {
 			return nil, err
@@ -82,7 +92,7 @@ func (d *Door) asm(r *http.Request, g *token.Grant, body []byte) (any, error) {
 	if err := api.Reserve(r, costCode*int64(min(size, maxCode))); err != nil {
 		return nil, err
 	}
-	out, err := d.disassemble(r.Context(), g, m, start, min(size, maxCode))
+	out, err := d.disassemble(obj, start, min(size, maxCode))
 	if err == nil {
 		err = d.nameTargets(r.Context(), g, m, out)
 	}
@@ -104,18 +114,23 @@ func (d *Door) functionEnd(ctx context.Context, g *token.Grant, m ident.Module, 
 	return f.Entry + f.Size, nil
 }
 
-// disassemble decodes code of the program of a module.
-func (d *Door) disassemble(ctx context.Context, g *token.Grant, m ident.Module, start, size uint64) (*asmAnswer, error) {
+// program opens the program of a module.
+func (d *Door) program(ctx context.Context, g *token.Grant, m ident.Module) (*locate.Found, *object.Object, error) {
 	found, err := d.deps.Code(ctx, g, m)
 	if err != nil {
-		return nil, missing("the program of the module", err)
+		return nil, nil, missing("the program of the module", err)
 	}
-	defer found.Close()
 	obj, _, err := found.File(ctx)
 	if err != nil {
-		return nil, missing("the program of the module", err)
+		found.Close()
+		return nil, nil, missing("the program of the module", err)
 	}
 	found.Keep() // for the next function
+	return found, obj, nil
+}
+
+// disassemble decodes code of a program.
+func (d *Door) disassemble(obj *object.Object, start, size uint64) (*asmAnswer, error) {
 	set, err := instructionSet(obj, start)
 	if err != nil {
 		return nil, err
