@@ -276,7 +276,7 @@ func TestDisassemblyIsLimited(t *testing.T) {
 	writeProgram(t, filepath.Join(dir, "long"), 62, bytes.Repeat([]byte{0x90}, 300<<10))
 	s := open(t, t.TempDir(), enabled+"sources:\n"+folder(dir))
 	for size, want := range map[uint64]string{1 << 63: "0x40000", 300 << 10: "0x40000", 0: "0x0"} {
-		if d := s.disassemble(t, asmRequest("long", programID, 0, size)); d.Size != want {
+		if d := s.disassemble(t, asmRequest("long", programID, 0, size)); d.Size != want || d.Instructions == nil {
 			t.Errorf("of %#x bytes %s are disassembled, want %s", size, d.Size, want)
 		}
 	}

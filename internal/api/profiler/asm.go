@@ -146,7 +146,7 @@ func (d *Door) disassemble(obj *object.Object, start, size uint64) (*asmAnswer, 
 		return nil, fmt.Errorf("invalid startAddress %#x: must be in the code of the program", start)
 	}
 	name := archs[set]
-	out := &asmAnswer{StartAddress: fmt.Sprintf("%#x", start), Arch: name[0], Syntax: []string{name[1]}}
+	out := &asmAnswer{StartAddress: fmt.Sprintf("%#x", start), Arch: name[0], Syntax: []string{name[1]}, Instructions: [][2]any{}}
 	d.decoding.Lock()
 	defer d.decoding.Unlock()
 	at := 0
