@@ -97,7 +97,7 @@ func TestOtherSourceFilesAreRefused(t *testing.T) {
 		strings.Replace(sourceRequest("/corpus/src/tile.c"), "0x1230", "1230", 1):                       `invalid moduleOffset "1230"`,
 		strings.Replace(sourceRequest("/corpus/src/tile.c"), embedID, "none", 1):                        `invalid debugId "none"`,
 		`{"debugName":`: "invalid request: ",
-		`[]`:            "invalid request: ",
+		`[]`:            "invalid request: must be an object",
 	} {
 		s.expectError(t, "/source/v1", body, want)
 	}
@@ -295,7 +295,8 @@ func TestCodeThatIsNotDisassembledIsAnError(t *testing.T) {
 		asmRequest("x", "D4931C86262C804E00000000000000011", 0, 4):                      "find the program of the module: not found",
 		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `"0x4"`, `"4"`, 1):   `invalid size "4"`,
 		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `"0x1"`, `"0xg"`, 1): `invalid startAddress "0xg"`,
-		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `false`, `1`, 1):     "invalid request: ",
+		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `false`, `1`, 1):     "invalid continueUntilFunctionEnd: must be true or false",
+		strings.Replace(asmRequest("embed-source", embedID, 1, 4), `"0x1"`, `1`, 1):     "invalid startAddress: must be a string",
 		`{"name":"x","startAddress":"0x0","size":"0x0"}`:                                `invalid debugId ""`,
 	} {
 		s.expectError(t, "/asm/v1", body, want)

@@ -49,16 +49,12 @@ var archs = map[disas.Arch][2]string{
 
 // asm answers /asm/v1.
 func (d *Door) asm(r *http.Request, g *token.Grant, body []byte) (any, error) {
-	var q struct {
-		Name, CodeID, DebugName, DebugID, StartAddress, Size string
-
-		ContinueUntilFunctionEnd bool
-	}
-	if err := decode(body, &q); err != nil {
+	q, err := decode(body)
+	if err != nil {
 		return nil, err
 	}
 	var m ident.Module
-	code, err := ident.ParseCodeID(q.CodeID), error(nil)
+	code := ident.ParseCodeID(q.CodeID)
 	if q.DebugID != "" || code.IsZero() {
 		if m, err = module(q.DebugName, q.DebugID); err != nil {
 			return nil, err

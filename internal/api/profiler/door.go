@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -109,12 +111,34 @@ func (d *Door) handle(do func(r *http.Request, g *token.Grant, body []byte) (any
 	}
 }
 
+// request is a request of either route.
+type request struct {
+	Name         string `json:"name"`
+	CodeID       string `json:"codeId"`
+	DebugName    string `json:"debugName"`
+	DebugID      string `json:"debugId"`
+	ModuleOffset string `json:"moduleOffset"`
+	File         string `json:"file"`
+	StartAddress string `json:"startAddress"`
+	Size         string `json:"size"`
+
+	ContinueUntilFunctionEnd bool `json:"continueUntilFunctionEnd"`
+}
+
+// jsonTypes describe the types of a request and its members.
+var jsonTypes = map[reflect.Kind]string{reflect.Struct: "an object", reflect.String: "a string", reflect.Bool: "true or false"}
+
 // decode decodes a request.
-func decode(body []byte, into any) error {
-	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("invalid request: %w", err)
+func decode(body []byte) (q request, err error) {
+	err = json.Unmarshal(body, &q)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return q, fmt.Errorf("invalid %s: must be %s", cmp.Or(wrong.Field, "request"), jsonTypes[wrong.Type.Kind()])
 	}
-	return nil
+	if err != nil {
+		return q, fmt.Errorf("invalid request: %w", err)
+	}
+	return q, nil
 }
 
 // address parses a number such as 0x1f.

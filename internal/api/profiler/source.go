@@ -32,8 +32,8 @@ type sourceAnswer struct {
 
 // source answers /source/v1.
 func (d *Door) source(r *http.Request, g *token.Grant, body []byte) (any, error) {
-	var q struct{ DebugName, DebugID, ModuleOffset, File string }
-	if err := decode(body, &q); err != nil {
+	q, err := decode(body)
+	if err != nil {
 		return nil, err
 	}
 	m, err := module(q.DebugName, q.DebugID)
