@@ -147,11 +147,23 @@ func (c *counted) Release() {
 			}
 		}
 	}
-	c.run.mu.Lock()
-	c.run.counts.Addresses += len(c.q.Addresses)
-	c.run.counts.Named += named
-	c.run.mu.Unlock()
+	c.run.Count(Counts{len(c.q.Addresses), named})
 	c.Answer.Release()
+}
+
+// runKey is the key of the Run in the context of Answer.
+type runKey struct{}
+
+// Ask calls Answer with a context that has r.
+func (r *Run) Ask(ctx context.Context, path string, body []byte) ([]byte, error) {
+	return r.Answer(context.WithValue(ctx, runKey{}, r), path, body)
+}
+
+// RunOf returns the run that a context of Answer has, to count the addresses and the
+// missing modules of the request; nil if it has none.
+func RunOf(ctx context.Context) *Run {
+	r, _ := ctx.Value(runKey{}).(*Run)
+	return r
 }
 
 // miss counts addresses of a module without names.
@@ -167,6 +179,14 @@ func (r *Run) miss(m Missing) {
 		}
 		r.modules[key] = &m
 	}
+}
+
+// Count adds the numbers of other addresses that were looked up.
+func (r *Run) Count(n Counts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts.Addresses += n.Addresses
+	r.counts.Named += n.Named
 }
 
 // Counts returns the numbers of addresses that were looked up so far.

@@ -48,16 +48,20 @@ func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]
 	symbols := mozilla.New(cfg, mozilla.Deps{
 		Grant: grant, Now: time.Now, Log: n.log,
 		Run: func(ctx context.Context, _ *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-			return engine.Run(ctx, req)
+			return counting(ctx, engine).Run(ctx, req)
 		},
 	})
 	n.sentry = sentry.New(n.cfg.Sentry, sentry.Deps{
 		Grant: grant, Sources: len(n.sources.all), Now: time.Now, Log: n.log,
 		Engine: func(ctx context.Context, a sentry.Search) (*symbolicate.Engine, error) {
 			if a.Named == nil {
-				return engine, nil
+				return counting(ctx, engine), nil
 			}
-			return n.engineFor(ctx, a)
+			e, err := n.engineFor(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			return counting(ctx, e), nil
 		},
 	})
 	routes := slices.Concat(symbols.Routes(), n.sentry.Routes())
@@ -65,6 +69,30 @@ func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]
 		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{}}
 		return n.answer(routes, r.WithContext(ctx), body)
 	}
+}
+
+// counting returns an engine that counts the addresses and the missing modules of
+// requests for the run of a context.
+func counting(ctx context.Context, e *symbolicate.Engine) *symbolicate.Engine {
+	run := filter.RunOf(ctx)
+	if run == nil {
+		return e
+	}
+	return e.Ending(func(req *symbolicate.Request, res *symbolicate.Result) {
+		n, modules := filter.Counts{Named: res.Named}, make([]int, len(req.Modules))
+		for _, f := range req.Frames {
+			if f.Module >= 0 {
+				n.Addresses++
+				modules[f.Module]++
+			}
+		}
+		run.Count(n)
+		for i, m := range req.Modules {
+			if out := &res.Modules[i]; out.Asked && !out.Found && out.Report.Fault != nil {
+				run.Add([]filter.Missing{{Name: cmp.Or(m.CodeFile, m.DebugFile), Addresses: modules[i], Why: out.Report.Fault}})
+			}
+		}
+	})
 }
 
 // runOf returns a run for the rows of a client: over the files that may answer it, with

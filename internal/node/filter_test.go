@@ -98,6 +98,34 @@ func TestLimitsOfAServerHoldForRows(t *testing.T) {
 	}
 }
 
+// The addresses of requests are counted as those of other rows are, and the modules
+// that are missing.
+func TestAddressesOfRequestsAreCounted(t *testing.T) {
+	t.Parallel()
+	u := trial.NewUpstream(t)
+	u.Do(trial.KettlePath, trial.File([]byte(trial.KettleSym)))
+	const stacks = `"stacks":[[[0,4100],[0,4100],[0,1],[-1,3]]]`
+	symbolicator := `{"stacktraces":[{"frames":[{"instruction_addr":4100,"addr_mode":"rel:0"},{"instruction_addr":4100,"addr_mode":"rel:0"},{"instruction_addr":1,"addr_mode":"rel:0"}]}],"modules":[{` + trial.Kettle + `,"image_addr":0}]}`
+	memory := `{"memoryMap":[["kettle.so","` + trial.KettleID + `"]],` + stacks
+	for url, want := range map[string]struct {
+		named  int
+		reason string
+	}{u.URL: {2, ""}, "http://127.0.0.1:1": {0, "transport"}} {
+		config := "sources:\n- {id: a, type: http, url: '" + url + "'}\n"
+		for _, row := range []string{`{"jobs":[` + memory + `}]}`, memory + `,"version":4}`, symbolicator} {
+			run := alone(t, config)
+			named(t, run, row)
+			reason := ""
+			if list := run.Missing(); len(list) == 1 && list[0].Addresses == 3 {
+				reason = list[0].Reason()
+			}
+			if got := run.Counts(); got != (filter.Counts{Addresses: 3, Named: want.named}) || reason != want.reason {
+				t.Errorf("%s at %s: counts %+v and missing %v, want %+v", row, url, got, run.Missing(), want)
+			}
+		}
+	}
+}
+
 // Requests in rows that are too large to be answered at once are answered one after
 // another.
 func TestRowsWaitForABusyInterface(t *testing.T) {

@@ -48,6 +48,7 @@ type Engine struct {
 	patient bool
 	limited bool
 	note    func(m ident.Module, why *fault.Error) // nil: missing modules are not counted
+	ended   func(*Request, *Result)                // may be nil
 }
 
 // New returns an engine that uses tables.
@@ -86,6 +87,14 @@ func (e *Engine) Noting(note func(m ident.Module, why *fault.Error)) *Engine {
 	return &with
 }
 
+// Ending returns a copy of e that calls ended with each request and its result, before
+// the result is released.
+func (e *Engine) Ending(ended func(*Request, *Result)) *Engine {
+	with := *e
+	with.ended = ended
+	return &with
+}
+
 // Run opens the modules of req, and changes the addresses of its frames to
 // those that are looked up. The error is that of a context that has ended; all
 // other failures are in the result.
@@ -101,7 +110,7 @@ func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 // Begin starts to open the modules of req. Frames of the result are available
 // after All, or after Open for some of them.
 func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
-	res := &Result{req: req, cfg: e.cfg, now: e.now, note: e.note, isLimited: e.limited, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
+	res := &Result{req: req, cfg: e.cfg, now: e.now, note: e.note, ended: e.ended, isLimited: e.limited, Modules: make([]Module, len(req.Modules)), win: windows.Get().(*window)}
 	for _, f := range req.Frames {
 		if f.Module >= 0 {
 			res.Modules[f.Module].Asked = true

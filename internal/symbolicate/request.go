@@ -77,11 +77,14 @@ func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
 // on it has no frames, and is not Found in Modules.
 type Result struct {
 	Modules []Module
+	Named   int // frames with names, of those that were read
 
 	req       *Request
 	cfg       Config
 	now       func() time.Time
 	note      func(ident.Module, *fault.Error) // of a missing module; may be nil
+	ended     func(*Request, *Result)          // may be nil
+	counted   int                              // the frames before it are in Named
 	spent     time.Duration                    // time spent in lookups, of a limited engine
 	frames    int                              // answered so far, inlined ones included
 	win       *window
@@ -227,6 +230,9 @@ func (r *Result) Release() {
 		r.stop()
 	}
 	r.wait()
+	if r.ended != nil {
+		r.ended(r.req, r)
+	}
 	if r.win != nil {
 		r.win.free()
 		r.win = nil

@@ -63,12 +63,15 @@ func (w *window) load(r *Result, i int) error {
 		count = (count + 1) / 2
 		w.size = count
 	}
-	named, nowhere := 0, 0
+	named, nowhere, end := 0, 0, i+count
 	for k, s := range w.spans {
 		f := r.req.Frames[i+k]
 		switch {
 		case s.to > s.from:
 			named++
+			if i+k >= r.counted {
+				r.Named++
+			}
 			r.frames += int(s.to - s.from)
 		case f.Module < 0:
 			count--
@@ -76,6 +79,7 @@ func (w *window) load(r *Result, i int) error {
 			nowhere++
 		}
 	}
+	r.counted = max(r.counted, end)
 	metric.Frames.Add(int64(named), "named")
 	metric.Frames.Add(int64(nowhere), "nomodule")
 	metric.Frames.Add(int64(count-named-nowhere), "unnamed")

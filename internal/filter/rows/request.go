@@ -34,7 +34,7 @@ func (u *unit) answerRequests(ctx context.Context) error {
 // answer has an interface answer a row that is a request.
 func (w *row) answer(ctx context.Context, run *filter.Run) error {
 	var err error
-	w.text, err = run.Answer(ctx, w.path, w.asked.of(w.doc))
+	w.text, err = run.Ask(ctx, w.path, w.asked.of(w.doc))
 	var refused *filter.StatusError
 	if errors.As(err, &refused) && refused.IsRefusal() {
 		w.shape, w.err = invalid, errors.New(refused.Reason)
