@@ -31,6 +31,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 
@@ -108,7 +109,10 @@ func Run(ctx context.Context, o *Options) (*Result, error) {
 	if err := w.load(ctx); err != nil {
 		return &w.result, err
 	}
-	return &w.result, w.end(ctx)
+	if err := w.end(ctx); err != nil || w.result.IsComplete || w.Part.Count > 0 {
+		return &w.result, err
+	}
+	return &w.result, errors.New("the output is not complete, as another run changes it; the same command completes it")
 }
 
 // work reads the inputs with work, as many at a time as there are processors.

@@ -161,7 +161,7 @@ func (w *run) load(ctx context.Context) error {
 			return nil // another run has removed it, for the next version
 		case err != nil:
 			return err
-		case json.Unmarshal(text, p) != nil:
+		case json.Unmarshal(text, p) != nil || p.SHA256 == "":
 			return fault.New(fault.Malformed, key, "invalid counts; remove this file and the one with the rows")
 		}
 		p.isStored = true

@@ -65,7 +65,7 @@ func (u *unit) Read(p []byte) (int, error) {
 			switch {
 			case u.err != nil:
 				return 0, u.err
-			case u.old != nil && u.part.Named <= u.old.Named:
+			case u.old != nil && u.old.Missing[unknown] == 0 && u.part.Named <= u.old.Named:
 				return 0, errNotBetter
 			}
 			return 0, io.EOF

@@ -35,6 +35,8 @@ func ParsePercent(text string) (float64, error) {
 // were missing because sources did not answer.
 func (r *Result) Verdict(percentage float64) error {
 	switch n := r.Unreachable(); {
+	case r.Counts.Missing[unknown] > 0:
+		return fault.New(fault.Transport, "", "a run with other symbols stored %s and was killed; the same command redoes them", console.Count(r.Counts.Missing[unknown], "unit"))
 	case n > 0:
 		return fault.New(fault.Transport, "", "sources did not answer for %s; the same command asks them again", console.Count(n, "module"))
 	case float64(r.Failed) > float64(r.Rows)*percentage/100:
