@@ -53,8 +53,14 @@ type Door struct {
 
 // New returns a door.
 func New(cfg Config, deps Deps) *Door {
+	transport := deps.Transport
+	if t, ok := transport.(*http.Transport); ok { // exporters wait longer for an answer than sources have
+		t = t.Clone()
+		t.ResponseHeaderTimeout = 0
+		transport = t
+	}
 	client := http.Client{
-		Transport: deps.Transport, Timeout: forwardTime,
+		Transport: transport, Timeout: forwardTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &Door{cfg.Defaults(), deps, client}
@@ -144,6 +150,10 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	if resp.StatusCode >= 300 {
 		log.Warn("otlp.forward refused profiles", "status", resp.StatusCode)
+	}
+	if resp.StatusCode/100 == 3 { // exporters would drop the profiles
+		fail(w, r, http.StatusServiceUnavailable, "the next hop of the profiles redirects requests: correct otlp.forward")
+		return
 	}
 	for _, name := range [...]string{"Content-Type", "Content-Encoding", "Retry-After"} {
 		if values := resp.Header.Values(name); len(values) > 0 {

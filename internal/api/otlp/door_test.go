@@ -183,10 +183,25 @@ func TestRedirectOfTheNextHopIsNotFollowed(t *testing.T) {
 	h.answer = func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}
-	resp, _ := post(t, serve(t, otlp.Config{Forward: source.NewURL(h.url)}, names), profiles)
+	resp, text := post(t, serve(t, otlp.Config{Forward: source.NewURL(h.url)}, names), profiles)
 	requests, _ := h.received()
-	if to := resp.Header.Get("Location"); resp.StatusCode != 307 || to != "" || len(requests) != 1 {
-		t.Errorf("status %d to %q after %d requests, want 307 after one", resp.StatusCode, to, len(requests))
+	if resp.StatusCode != 503 || !strings.Contains(text, "redirects requests") || len(requests) != 1 {
+		t.Errorf("status %d, %q after %d requests, want 503 after one", resp.StatusCode, text, len(requests))
+	}
+}
+
+// It would send the profiles again.
+func TestExporterWaitsForASlowNextHop(t *testing.T) {
+	h := newHop(t)
+	door := otlp.New(otlp.Config{Forward: source.NewURL(h.url)}, otlp.Deps{
+		Grant:     func(*http.Request) (*token.Grant, error) { return &token.Grant{}, nil },
+		Names:     func(context.Context, *token.Grant) filter.Names { return names },
+		Transport: &http.Transport{ResponseHeaderTimeout: 1}, Log: slog.New(slog.DiscardHandler),
+	})
+	server := httptest.NewServer(api.New(api.Config{}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, door.Routes()))
+	defer server.Close()
+	if resp, text := post(t, server.URL+"/v1development/profiles", profiles); resp.StatusCode != 200 {
+		t.Errorf("status %d, %q, want 200", resp.StatusCode, text)
 	}
 }
 
