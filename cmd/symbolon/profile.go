@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/api/profiler"
+	"symbolon/internal/cli"
 	"symbolon/internal/filter/auto"
 )
 
@@ -48,6 +51,13 @@ Modules are looked up with the sources of the configuration, or those of --sourc
 }
 
 func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
+	if f.port < 0 || f.port > 65535 {
+		return cli.Usage(fmt.Sprintf("invalid --port %d: must be 0 to 65535", f.port))
+	}
+	page := cmp.Or(environment(e, profilerName), "https://profiler.firefox.com")
+	if !strings.HasPrefix(page, "http://") && !strings.HasPrefix(page, "https://") {
+		return cli.Usage(fmt.Sprintf("invalid %s %q: must be http://HOST or https://HOST", profilerName, page))
+	}
 	if err := auto.CheckProfile(name); err != nil {
 		return err
 	}
@@ -69,7 +79,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 		return err
 	}
 	v := profiler.NewViewer(name, n.ForProfile())
-	address := v.Address(cmp.Or(environment(e, profilerName), "https://profiler.firefox.com"), ln)
+	address := v.Address(page, ln)
 	say(e.stdout, "%s\n", address)
 	if !f.isHeadless {
 		profiler.Browse(address)

@@ -167,6 +167,22 @@ func TestFilesThatAreNotProfilesAreNotServed(t *testing.T) {
 	}
 }
 
+func TestPagesAndPortsOfProfilesAreChecked(t *testing.T) {
+	const file = "testdata/profiler/glaze.profile.json.gz"
+	for _, c := range []struct{ port, page, want string }{
+		{"-1", "", "invalid --port -1: must be 0 to 65535"},
+		{"70000", "", "invalid --port 70000: must be 0 to 65535"},
+		{"0", "javascript:alert(1)", `invalid PROFILER_URL "javascript:alert(1)": must be http://HOST or https://HOST`},
+	} {
+		var out, errs bytes.Buffer
+		e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"PROFILER_URL=" + c.page}}
+		code := run(t.Context(), []string{"profile", "--no-open", "--port", c.port, file}, e)
+		if code != exitUsage || !strings.Contains(errs.String(), c.want) || out.Len() > 0 {
+			t.Errorf("port %s, page %q: exit %d, %s, want %s", c.port, c.page, code, errs.String(), c.want)
+		}
+	}
+}
+
 // page is a page of another origin that asks as the Firefox Profiler does, and writes
 // the answers, or the errors, into itself.
 const page = `<!DOCTYPE html><pre id="out">waiting</pre><script>
