@@ -22,6 +22,7 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/rows"
+	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
 
@@ -33,7 +34,10 @@ type Deps struct {
 	Run func(r *http.Request, g *token.Grant) *filter.Run
 	// Text rewrites rows that are text.
 	Text func(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error
-	Log  *slog.Logger
+	// MaxModules limits the modules of a request, those of rows that are requests aside.
+	// Below zero: no limit.
+	MaxModules int
+	Log        *slog.Logger
 }
 
 // Door serves the route.
@@ -75,9 +79,11 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	query := r.URL.Query()
 	o := rows.Options{Field: query.Get("field"), Replace: query.Get("replace") == "true", Strict: true, Text: d.deps.Text}
+	run := d.deps.Run(r, g)
+	run.Names = &limited{Names: run.Names, most: d.deps.MaxModules, modules: map[ident.Module]bool{}}
 	out := &writer{envelope: e, to: w}
 	w.Header().Set("Content-Type", e.contentType)
-	_, err = o.Filter(r.Context(), d.deps.Run(r, g), bufio.NewReaderSize(bytes.NewReader(e.lines), 64<<10), bufio.NewWriterSize(out, 64<<10))
+	_, err = o.Filter(r.Context(), run, bufio.NewReaderSize(bytes.NewReader(e.lines), 64<<10), bufio.NewWriterSize(out, 64<<10))
 	switch {
 	case r.Context().Err() != nil: // the client has left
 	case err == nil:
@@ -100,6 +106,8 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		fail(w, r, unread.Status, unread.Title)
 	case errors.As(err, &inner) && inner.Status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
+		fail(w, r, inner.Status, inner.Reason)
+	case errors.As(err, &inner) && inner.Status == http.StatusRequestEntityTooLarge:
 		fail(w, r, inner.Status, inner.Reason)
 	case api.Status(err) == http.StatusUnauthorized, api.Status(err) == http.StatusForbidden:
 		fail(w, r, api.Status(err), err.Error())

@@ -49,8 +49,8 @@ func front() http.Handler {
 			}
 			return nil, token.ErrUnknown
 		},
-		Run: func(*http.Request, *token.Grant) *filter.Run { return &filter.Run{Names: names, Answer: echo} },
-		Log: slog.New(slog.DiscardHandler),
+		Run:        func(*http.Request, *token.Grant) *filter.Run { return &filter.Run{Names: names, Answer: echo} },
+		MaxModules: 3, Log: slog.New(slog.DiscardHandler),
 	})
 	return api.New(api.Config{MaxBody: 8 << 20}, api.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, d.Routes())
 }
@@ -128,6 +128,21 @@ func TestRequestsAreRefusedWithTheReason(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != c.status || got.ErrorMessage != c.message {
 			t.Errorf("%.40s: got %d %s, want %d %q", c.body, w.Code, w.Body, c.status, c.message)
 		}
+	}
+}
+
+func TestModulesOfARequestAreLimited(t *testing.T) {
+	row := func(file string) string {
+		return `{"frames":[{"debug_file":"` + file + `","debug_id":"` + kettleID + `","offset":"0x1004"}]}` + "\n"
+	}
+	h := front()
+	most := row("a") + row("b") + row("c") + row("a")
+	if w := post(h, "", most, ""); w.Code != 200 {
+		t.Errorf("3 modules: %d %s", w.Code, w.Body)
+	}
+	const want = `{"errorMessage":"please limit number of modules in a single request to <= 3"}`
+	if w := post(h, "", most+row("d"), ""); w.Code != 413 || strings.TrimSpace(w.Body.String()) != want {
+		t.Errorf("4 modules: %d %s, want 413 %s", w.Code, w.Body, want)
 	}
 }
 
