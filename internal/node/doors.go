@@ -87,7 +87,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	})
 	answering := slices.Concat(symbols.Routes(), n.sentry.Routes())
 	warehouses := rows.New(rows.Deps{
-		Grant: access.Symbolicating, Text: auto.Logs, MaxModules: cfg.Mozilla.Defaults().MaxModules, Log: n.log,
+		Grant: access.Symbolicating, Text: auto.Text, MaxModules: cfg.Mozilla.Defaults().MaxModules, Log: n.log,
 		Run: func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, answering) },
 	})
 	opt := api.Options{

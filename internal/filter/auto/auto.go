@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -295,7 +296,7 @@ func report(ctx context.Context, run *filter.Run, data []byte, out io.Writer) er
 // rows rewrites rows of JSON, and logs in them.
 func (o *Options) rows(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
 	opt := o.Rows
-	opt.Text, opt.Strict = Logs, opt.Chunks
+	opt.Text, opt.Strict = Text, opt.Chunks
 	_, err := opt.Filter(ctx, run, in, out)
 	return err
 }
@@ -316,6 +317,28 @@ func Logs(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Wri
 	if err == nil {
 		return <-ended
 	}
+	return err
+}
+
+// readers have the buffers of text.Filter.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, headSize) }}
+
+// Text is Logs for an input in memory, and faster for a short one without addresses or
+// markup. All addresses have a digit.
+func Text(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
+	head, err := in.Peek(in.Size())
+	switch {
+	case err != io.EOF || bytes.Contains(head, []byte("{{{")):
+		return Logs(ctx, run, in, out)
+	case bytes.ContainsAny(head, "0123456789"):
+		r := readers.Get().(*bufio.Reader)
+		r.Reset(in)
+		err := text.Filter(ctx, run, r, out)
+		r.Reset(nil)
+		readers.Put(r)
+		return err
+	}
+	_, err = out.Write(head)
 	return err
 }
 

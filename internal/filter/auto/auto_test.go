@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -179,6 +180,23 @@ func TestModulesOfTheUserAreParsed(t *testing.T) {
 		defer files.Links.Remove()
 		if _, m, err := files.Named(c.text); m.CodeID.String() != c.id || (err == nil) != (c.id != "") {
 			t.Errorf("%s: code id %q and error %v, want %q", c.text, m.CodeID, err, c.id)
+		}
+	}
+}
+
+func TestTextsInMemoryAreNamedAsLogs(t *testing.T) {
+	const markup = "{{{module:0:app:elf:0011223344556677}}}{{{mmap:0x1000:0xfffff:load:0:rx:0x1000}}}{{{pc:0xddeaa}}}\n"
+	for _, in := range []string{"", "no address\n", asan, markup, "{{{reset}}}\n", strings.Repeat("no address\n", 1000) + asan, markup + asan} {
+		var logs, texts bytes.Buffer
+		for f, out := range map[*bytes.Buffer]func(context.Context, *filter.Run, *bufio.Reader, *bufio.Writer) error{&logs: auto.Logs, &texts: auto.Text} {
+			w := bufio.NewWriter(f)
+			if err := out(t.Context(), newRun(), bufio.NewReader(strings.NewReader(in)), w); err != nil {
+				t.Fatal(err)
+			}
+			w.Flush()
+		}
+		if texts.String() != logs.String() {
+			t.Errorf("%.40q became %q, as a log %q", in, texts.String(), logs.String())
 		}
 	}
 }
