@@ -87,7 +87,9 @@ type run struct {
 
 // Run does the units of the part that are not complete, or need to be redone.
 func Run(ctx context.Context, o *Options) (*Result, error) {
-	w := &run{Options: o, parts: map[unitID]*part{}}
+	with := *o
+	with.Rows.OnlyRows = true
+	w := &run{Options: &with, parts: map[unitID]*part{}}
 	var err error
 	if w.inputs, err = o.find(ctx); err != nil {
 		return nil, err

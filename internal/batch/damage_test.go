@@ -1,6 +1,9 @@
 package batch_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,5 +48,30 @@ func TestCutCountsAreRefused(t *testing.T) {
 	o := options(out, in)
 	if _, err := batch.Run(t.Context(), &o); err == nil || batch.Code(err) != 2 || !strings.Contains(err.Error(), "invalid counts") {
 		t.Errorf("counts without a part: got %v", err)
+	}
+}
+
+// Lines that are not rows are copied, and counted.
+func TestDamagedRowsHaveNoAnswer(t *testing.T) {
+	row := strings.TrimSpace(text(0, 1))
+	in := strings.Join([]string{row[:len(row)-1], row + " trailing", row + row, "[" + row + "]", "123", "null", "#0 0x1  (/x/y+0x10)"}, "\n") + "\n"
+	o := options("", folder(t, map[string]string{"a.json": in}))
+	o.Out = t.TempDir()
+	o.Rows.Text = func(context.Context, *filter.Run, *bufio.Reader, *bufio.Writer) error {
+		return errors.New("a line that is not a row is taken for text")
+	}
+	if r := do(t, o); r.Failed != 7 || r.Rows != 7 {
+		t.Errorf("%d of %d rows have no answer, want all 7", r.Failed, r.Rows)
+	}
+	if got := output(t, files(t, o.Out)); got != in {
+		t.Errorf("the rows are\n%s, want\n%s", got, in)
+	}
+}
+
+func TestAByteOrderMarkIsSkipped(t *testing.T) {
+	out := t.TempDir()
+	r := do(t, options(out, folder(t, map[string]string{"a.json": "\ufeff" + text(0, 2), "b.json": "\ufeff", "c.json": "", "d.json.gz": gzipped("\ufeff" + text(2, 1))})))
+	if got, want := output(t, files(t, out)), strings.TrimSpace(answers(t, 0, 3)); strings.TrimSpace(got) != want || r.Failed != 0 || r.Rows != 3 {
+		t.Errorf("%d of %d rows have no answer: %s, want %s", r.Failed, r.Rows, got, want)
 	}
 }

@@ -20,6 +20,7 @@ const (
 	rangeSize = 8 << 20 // bytes of an input that are fetched at a time
 	maxTries  = 4       // of a range
 	maxInputs = 1_000_000
+	mark      = "\ufeff" // of the byte order, which some programs write before the first row
 )
 
 var backoff = transfer.Backoff{First: time.Second, Max: 10 * time.Second}
@@ -134,7 +135,11 @@ func (w *run) open(ctx context.Context, in *input) (*content, error) {
 	if err != nil {
 		return nil, damaged(in, err)
 	}
-	return &content{bufio.NewReaderSize(r, 256<<10), r, in}, nil
+	c := &content{bufio.NewReaderSize(r, 256<<10), r, in}
+	if head, _ := c.Peek(len(mark)); string(head) == mark {
+		_, err = c.Discard(len(mark))
+	}
+	return c, err
 }
 
 // peek returns the bytes that are buffered, at least one.

@@ -57,6 +57,9 @@ func (r *reader) open(line []byte) row {
 	w.value.from = w.value.to - len(bytes.TrimLeft(line[:w.value.to], " \t"))
 	w.doc = w.value.of(line)
 	r.openDoc(&w, r.options.Field, maxNested)
+	if r.options.OnlyRows && !w.isString && len(w.doc) > 0 && (w.shape == plainText || w.doc[0] != '{') {
+		w.shape, w.err = unknown, errNotJSON
+	}
 	return w
 }
 

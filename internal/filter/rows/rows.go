@@ -50,8 +50,9 @@ type Options struct {
 	Replace bool   // the answer replaces what it is made of
 	// Chunks is set for the protocol of ClickHouse: a line with a number precedes so
 	// many rows.
-	Chunks bool
-	Strict bool // a row of an unknown kind has an error, instead of being copied
+	Chunks   bool
+	Strict   bool // a row of an unknown kind has an error, instead of being copied
+	OnlyRows bool // a line that is neither an object nor a string in JSON has no answer, instead of being text
 	// Text rewrites text; nil copies it.
 	Text func(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error
 }
