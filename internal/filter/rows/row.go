@@ -85,10 +85,13 @@ func (r *reader) openDoc(w *row, path string, depth int) {
 		w.shape = plainText
 		return
 	}
-	for path != "" && !v.isMissing() {
+	whole := v
+	for path != "" && !v.isMissing() && w.doc[v.from] != 'n' { // null has no members
 		v, path = r.step(v, path)
 	}
-	if !v.isMissing() {
+	if v.isMissing() {
+		r.refuse(w, whole, errUnknown)
+	} else {
 		r.openValue(w, v, depth)
 	}
 }

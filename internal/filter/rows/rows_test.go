@@ -207,6 +207,17 @@ func TestFieldIsRewritten(t *testing.T) {
 	}
 }
 
+func TestARowWithoutTheFieldHasNoAnswer(t *testing.T) {
+	for row, failed := range map[string]int{`{"frames":[]}`: 1, `{"a":{"c":1}}`: 1, `{"a":7}`: 1, `{"a":null}`: 0, `{"a":{"b":null}}`: 0} {
+		if got, n := rewrite(t, rows.Options{Field: "a.b"}, row); got != row || n.Failed != failed {
+			t.Errorf("%s: got %s, %d failed, want %d", row, got, n.Failed, failed)
+		}
+	}
+	if got, _ := rewrite(t, rows.Options{Field: "a.b", Strict: true}, `{"frames":[]}`); !strings.HasPrefix(got, `{"error":"unknown row`) {
+		t.Errorf("with errors as answers: got %s", got)
+	}
+}
+
 func TestUnknownRowsAreCopied(t *testing.T) {
 	for input, failed := range map[string]int{
 		"": 0, "\n\n \t\r\n": 0, "null\n": 0, "[1, 2]": 0, "{}\n": 1, `{"a" : [ 1.50 , {"b":"\u00e9\/"} ] }` + "\n": 1,
