@@ -32,6 +32,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"runtime"
 	"sync"
 
@@ -86,11 +87,10 @@ type run struct {
 }
 
 // Run does the units of the part that are not complete, or need to be redone.
-func Run(ctx context.Context, o *Options) (*Result, error) {
+func Run(ctx context.Context, o *Options) (_ *Result, err error) {
 	with := *o
 	with.Rows.OnlyRows = true
 	w := &run{Options: &with, parts: map[unitID]*part{}}
-	var err error
 	if w.inputs, err = o.find(ctx); err != nil {
 		return nil, err
 	}
@@ -99,6 +99,11 @@ func Run(ctx context.Context, o *Options) (*Result, error) {
 		return nil, err
 	}
 	w.out = &bucket.Exclusive{Bucket: store}
+	defer func() {
+		if file := (*fs.PathError)(nil); errors.As(err, &file) { // those of inputs have none
+			err = within(o.Out, err)
+		}
+	}()
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}

@@ -460,7 +460,7 @@ func TestPartIsThatOfTheScheduler(t *testing.T) {
 		env  string // pairs
 		want string
 	}{
-		{"0/1", "", "{0 1}"}, {"3/8", "", "{3 8}"}, {"8/8", "", "below 8"}, {"-1/8", "", "INDEX/COUNT"}, {"1", "", "INDEX/COUNT"}, {"1/0", "", "below 0"},
+		{"0/1", "", "{0 1}"}, {"3/8", "", "{3 8}"}, {"8/8", "", "below 8"}, {"-1/8", "", "INDEX/COUNT"}, {"1", "", "INDEX/COUNT"}, {"1/0", "", "COUNT must be at least 1"},
 		{"auto", "", "no variable"}, {"auto/4", "JOB_COMPLETION_INDEX=2", "{2 4}"}, {"auto", "JOB_COMPLETION_INDEX=2", "auto/COUNT"},
 		{"auto", "SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_COUNT=3", "{2 3}"}, {"auto", "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=3", "numbered from 0"},
 		{"auto", "AWS_BATCH_JOB_ARRAY_INDEX=0 AWS_BATCH_JOB_ARRAY_SIZE=5", "{0 5}"},

@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"symbolon/internal/batch"
+	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
 )
@@ -73,5 +77,40 @@ func TestAByteOrderMarkIsSkipped(t *testing.T) {
 	r := do(t, options(out, folder(t, map[string]string{"a.json": "\ufeff" + text(0, 2), "b.json": "\ufeff", "c.json": "", "d.json.gz": gzipped("\ufeff" + text(2, 1))})))
 	if got, want := output(t, files(t, out)), strings.TrimSpace(answers(t, 0, 3)); strings.TrimSpace(got) != want || r.Failed != 0 || r.Rows != 3 {
 		t.Errorf("%d of %d rows have no answer: %s, want %s", r.Failed, r.Rows, got, want)
+	}
+}
+
+func TestErrorsHaveThePlaceOfTheFile(t *testing.T) {
+	in := folder(t, map[string]string{"a.json": text(0, 2), "none/x": ""})
+	for input, want := range map[string]string{
+		in + "/b.json": in + "/b.json: not found: ", in + "/none": in + "/none/: not found: no files of rows",
+	} {
+		o := options(t.TempDir(), input)
+		if _, err := batch.Run(t.Context(), &o); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "statat") || batch.Code(err) != 2 {
+			t.Errorf("%s: got %v, want a permanent failure %q", input, err, want)
+		}
+	}
+}
+
+// full is a folder on a full disk.
+type full struct{ bucket.Bucket }
+
+func (full) Put(_ context.Context, key string, _ io.Reader, _ bucket.Attrs) (bool, error) {
+	return false, fault.New(fault.Internal, key, "%w", &fs.PathError{Op: "write", Path: "/tmp", Err: syscall.ENOSPC})
+}
+
+func TestAFullDiskIsTemporary(t *testing.T) {
+	o := options(t.TempDir(), folder(t, map[string]string{"a.json": text(0, 2)}))
+	out := o.Out
+	o.Open = func(place string, isOutput bool) (bucket.Bucket, error) {
+		b, err := openFolder(place, isOutput)
+		if isOutput {
+			b = full{b}
+		}
+		return b, err
+	}
+	_, err := batch.Run(t.Context(), &o)
+	if err == nil || !strings.HasPrefix(err.Error(), out+"/") || !strings.HasSuffix(err.Error(), ": "+syscall.ENOSPC.Error()) || batch.Code(err) != 75 {
+		t.Errorf("got %v, want a temporary failure with the place of the file", err)
 	}
 }

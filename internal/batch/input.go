@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +66,7 @@ func (o *Options) find(ctx context.Context) (list []input, err error) {
 		}
 		found, err := files(ctx, b, place, key)
 		if err != nil {
-			return nil, err
+			return nil, within(place, err)
 		}
 		if list = append(list, found...); len(list) > maxInputs {
 			return nil, fault.New(fault.Unsupported, name, "more than %d input files", maxInputs)
@@ -159,6 +161,26 @@ func damaged(in *input, err error) error {
 	return fault.New(fault.Malformed, in.Name, "%w", err)
 }
 
+// within returns an error of a bucket with the place of the bucket, and without the call
+// of the system that failed.
+func within(place string, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	at := *f
+	if at.Place != place && !strings.HasPrefix(at.Place, place+"/") && !strings.Contains(at.Place, "://") {
+		at.Place = place + "/" + at.Place
+	}
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		at.Detail, at.Cause = file.Err.Error(), file.Err
+		if at.Kind == fault.Internal { // such as a full disk
+			return fmt.Errorf("%s: %w", at.Place, file.Err)
+		}
+	}
+	return &at
+}
+
 // count reports progress.
 func (w *run) count(n int) {
 	w.mu.Lock()
@@ -210,7 +232,7 @@ func (r *ranges) Read(p []byte) (int, error) {
 func (r *ranges) fetch(buf []byte) error {
 	in, a, err := r.in.bucket.Get(r.ctx, r.in.key, r.off, int64(len(buf)))
 	if err != nil {
-		return err
+		return within(strings.TrimSuffix(r.in.Name, "/"+r.in.key), err)
 	}
 	defer in.Close()
 	if a.Size != r.in.Size || a.Version != r.in.Version {

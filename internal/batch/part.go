@@ -48,6 +48,8 @@ func ParsePart(text string, getenv func(name string) string) (Part, error) {
 	switch {
 	case errCount != nil || errIndex != nil:
 		return Part{}, fmt.Errorf("invalid part %q: must be INDEX/COUNT, auto/COUNT, or auto if the scheduler tells the number of tasks", text)
+	case n == 0:
+		return Part{}, fmt.Errorf("invalid part %d/%d: COUNT must be at least 1", i, n)
 	case i >= n:
 		return Part{}, fmt.Errorf("invalid part %d/%d: must be below %[2]d; tasks are numbered from 0", i, n)
 	}
