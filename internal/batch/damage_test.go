@@ -114,3 +114,18 @@ func TestAFullDiskIsTemporary(t *testing.T) {
 		t.Errorf("got %v, want a temporary failure with the place of the file", err)
 	}
 }
+
+func TestAnOutputInsideOfAnInputIsRefusedBehindLinks(t *testing.T) {
+	in := folder(t, map[string]string{"a.json": text(0, 2), "sub/b.json": text(2, 1)})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(in, link); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range [][2]string{{in, link + "/x/y"}, {link, in + "/x"}, {link, link + "/x"}, {in, link}, {in + "/sub", link + "/sub/x"}} {
+		o := options(c[1], c[0])
+		if _, err := batch.Run(t.Context(), &o); err == nil || !strings.Contains(err.Error(), "inside of the input") {
+			t.Errorf("from %s to %s: got %v", c[0], c[1], err)
+		}
+	}
+	do(t, options(link+"/x", in+"/sub"))
+}

@@ -78,11 +78,23 @@ func (o *Options) find(ctx context.Context) (list []input, err error) {
 // isInside reports whether the output is in an input.
 func isInside(out, name string) bool {
 	if !strings.Contains(out+name, "://") {
-		out, _ = filepath.Abs(out) // one without a working folder is refused elsewhere
-		name, _ = filepath.Abs(name)
-		name += string(filepath.Separator)
+		out = resolved(out)
+		name = strings.TrimSuffix(resolved(name), string(filepath.Separator)) + string(filepath.Separator) // which the root has
 	}
 	return strings.HasPrefix(out+string(filepath.Separator), name)
+}
+
+// resolved returns an absolute path without symbolic links, also that of a file that
+// does not exist yet.
+func resolved(path string) string {
+	path, _ = filepath.Abs(path) // without a working folder, it is refused elsewhere
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		return at
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
 }
 
 // files returns the file with a key or, if there is none, the files of rows whose
