@@ -1,7 +1,15 @@
-.PHONY: build test lint bench fuzz oracle names llvm workload clients container
+.PHONY: build generate pages test lint bench fuzz oracle names llvm workload clients container
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
+
+# The version of the generator is that of go.mod.
+generate:
+	go run github.com/a-h/templ/cmd/templ@$$(go list -m -f '{{.Version}}' github.com/a-h/templ) generate -path internal/api/ui
+
+# Pictures of all pages, in both themes.
+pages:
+	mkdir -p pages && PAGES=$$PWD/pages go test -count=1 ./internal/trial/pages
 
 test:
 	go test ./...

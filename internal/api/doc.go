@@ -16,7 +16,7 @@
 // form. Only this package turns kinds of fault into status codes. A door gets a
 // *BodyError if it cannot read a body.
 //
-// The Front also serves health, version, metrics and a page about the service.
+// The Front also serves health, version and metrics.
 //
 // Everything is safe for concurrent use. Limits: see Config.
 package api

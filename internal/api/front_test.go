@@ -230,15 +230,11 @@ func TestRefusedTokensAreChallenged(t *testing.T) {
 }
 
 func TestSecurityHeadersAreOnEverything(t *testing.T) {
-	f := newFront(api.Config{}, post("/x", echo))
+	f := newFront(api.Config{}, first(), post("/x", echo))
 	for _, c := range [][2]string{{"GET", "/"}, {"GET", "/nope"}, {"POST", "/x"}, {"PUT", "/x"}, {"OPTIONS", "/x"}, {"GET", "/metrics"}} {
 		if got := do(f, c[0], c[1], "").Header().Get("X-Content-Type-Options"); got != "nosniff" {
 			t.Errorf("%s %s: X-Content-Type-Options is %q", c[0], c[1], got)
 		}
-	}
-	h := do(f, "GET", "/", "").Header()
-	if got := h.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none'; ") || strings.Contains(got, "unsafe") {
-		t.Errorf("the policy of the page is %q", got)
 	}
 }
 

@@ -27,7 +27,6 @@ const checkTimeout = 5 * time.Second
 func (f *Front) ownRoutes() []Route {
 	get, probe := []string{http.MethodGet}, []string{http.MethodGet, http.MethodHead}
 	return []Route{
-		{Methods: get, Pattern: "/", Handle: newPage().serve},
 		{Methods: get, Pattern: "/__version__", Handle: f.version, Exempt: true},
 		{Methods: get, Pattern: "/__heartbeat__", Handle: f.answerHeartbeat, Exempt: true},
 		{Methods: get, Pattern: "/__lbheartbeat__", Handle: alive, Exempt: true},

@@ -8,10 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -90,45 +88,6 @@ func TestVersionIsThatOfTheFileOrTheBuild(t *testing.T) {
 	for _, key := range []string{"source", "version", "commit", "build"} {
 		if _, ok := keys[key]; !ok {
 			t.Errorf("no key %s in %s", key, own)
-		}
-	}
-}
-
-func TestPageDescribesTheService(t *testing.T) {
-	w := do(newFront(api.Config{}), "GET", "/", "")
-	body := w.Body.String()
-	for _, want := range []string{"<title>", "<h1>", "Mozilla Symbolication Server", "/symbolicate/v5", "</html>"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("%q is not in the page", want)
-		}
-	}
-	if got := w.Header().Get("Content-Type"); got != "text/html; charset=utf-8" {
-		t.Errorf("the page is %s", got)
-	}
-	if strings.Contains(body, "<script") || strings.Contains(body, "style=") {
-		t.Error("the page has what its policy does not allow")
-	}
-}
-
-// A proxy may have put the server below a path.
-func TestLinksOfThePageWorkBelowASubPath(t *testing.T) {
-	f := newFront(api.Config{})
-	base, err := url.Parse("http://symbols.test/below/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	links := regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(do(f, "GET", "/", "").Body.String(), -1)
-	if len(links) == 0 {
-		t.Fatal("the page has no links")
-	}
-	for _, link := range links {
-		to, err := base.Parse(link[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		path, below := strings.CutPrefix(to.Path, "/below")
-		if !below || do(f, "GET", path, "").Code != 200 {
-			t.Errorf("the link %s leads to %s", link[1], to)
 		}
 	}
 }

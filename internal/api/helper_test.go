@@ -27,6 +27,9 @@ func newFront(cfg api.Config, routes ...api.Route) *api.Front {
 	return api.New(cfg, options(io.Discard), routes)
 }
 
+// first is the route of the first page.
+func first() api.Route { return get("/", say("the page")) }
+
 // serve runs a front on a real port until the test ends.
 func serve(t *testing.T, cfg api.Config, opt api.Options, routes ...api.Route) (base string) {
 	t.Helper()

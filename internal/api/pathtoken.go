@@ -28,7 +28,7 @@ func cutToken(r *http.Request) *http.Request {
 	if text == "" {
 		return r
 	}
-	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, text))
+	r = WithToken(r, text)
 	at := *r.URL
 	at.Path, at.RawPath = unescape(rest), rest
 	r.URL, r.RequestURI = &at, at.RequestURI()
@@ -48,4 +48,9 @@ func unescape(part string) string {
 		panic("api: " + err.Error())
 	}
 	return text
+}
+
+// WithToken returns r as a request with a token, which counts before those in its headers.
+func WithToken(r *http.Request, text string) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, text))
 }

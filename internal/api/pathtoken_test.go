@@ -22,7 +22,7 @@ func TestAPathMayHaveAToken(t *testing.T) {
 		fmt.Fprintf(w, "%s rest=%q id=%v %v", r.RequestURI, r.PathValue("rest"), err == nil && g.ID != "", err)
 	}
 	crash := func(http.ResponseWriter, *http.Request) { panic("at a path") }
-	f := api.New(api.Config{}, options(&log), []api.Route{
+	f := api.New(api.Config{}, options(&log), []api.Route{first(),
 		{Methods: []string{"GET"}, Pattern: "/below/", Handle: show},
 		{Methods: []string{"GET"}, Pattern: "/crash", Handle: crash},
 		{Methods: []string{"GET"}, Pattern: "/{file}/{id:hex}/{sym:.sym}", Handle: show},

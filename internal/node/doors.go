@@ -95,7 +95,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
 	return api.New(cfg.HTTP, opt, symbols.Routes(), sources.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
-		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes()), nil
+		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes(), n.pages(access).Routes()), nil
 }
 
 // checkWritable returns an error if the data directory takes no new files.
@@ -111,9 +111,7 @@ func (n *Node) runFor(ctx context.Context, g *token.Grant, req *symbolicate.Requ
 
 // lookUp answers a request of a client that may read the symbfiles, from all sources.
 func (n *Node) lookUp(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-	all := *g
-	all.Sources = []string{token.Any}
-	return n.engineOver(n.readable(ctx, &all)).Run(ctx, req)
+	return n.engineOver(n.readable(ctx, ofAllSources(g))).Run(ctx, req)
 }
 
 // engineFor returns an engine over the sources of a request.

@@ -42,15 +42,26 @@ func (n *Node) explain(ctx context.Context, g *token.Grant, q explain.Question) 
 }
 
 // explainText looks up a module that is given as NAME/ID, for a client that may
-// operate the server: in all configured sources, and the projects that it may see.
+// operate the server.
 func (n *Node) explainText(ctx context.Context, g *token.Grant, module string, p locate.Purpose) (any, error) {
 	m, err := explain.ParseModule(module)
 	if err != nil {
 		return nil, err
 	}
+	return n.explainAll(ctx, g, explain.Question{Module: m, Purpose: p})
+}
+
+// explainAll looks a module up in all configured sources, and the projects that a client
+// may see.
+func (n *Node) explainAll(ctx context.Context, g *token.Grant, q explain.Question) (*explain.Trail, error) {
+	return n.explain(ctx, ofAllSources(g), q)
+}
+
+// ofAllSources returns a grant with all configured sources.
+func ofAllSources(g *token.Grant) *token.Grant {
 	all := *g
 	all.Sources = []string{token.Any}
-	return n.explain(ctx, &all, explain.Question{Module: m, Purpose: p})
+	return &all
 }
 
 // Forget invalidates all cached outcomes for m, also in the lists of projects: the

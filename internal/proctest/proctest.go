@@ -14,7 +14,7 @@ import (
 // inCI has the programs that .ci/run installs.
 var inCI = map[string]bool{
 	"gcc": true, "objcopy": true, "strip": true, "gdb": true, "redis-server": true,
-	"eu-addr2line": true, "eu-readelf": true, "eu-unstrip": true, "debuginfod-find": true,
+	"eu-addr2line": true, "eu-readelf": true, "eu-unstrip": true, "debuginfod-find": true, "chromium": true,
 }
 
 // Program returns the path of an installed program. Without it the test is skipped, or

@@ -128,7 +128,8 @@ func door(cfg mozilla.Config, lib library) http.Handler {
 }
 
 func front(d *mozilla.Door) http.Handler {
-	return api.New(api.Config{}, api.Options{Log: quiet, Now: time.Now}, d.Routes())
+	page := api.Route{Methods: []string{"GET"}, Pattern: "/", Handle: func(http.ResponseWriter, *http.Request) {}} // a server has one
+	return api.New(api.Config{}, api.Options{Log: quiet, Now: time.Now}, d.Routes(), []api.Route{page})
 }
 
 func do(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {

@@ -1,0 +1,119 @@
+'use strict';
+// All pages work without this file. It adds progress to forms, a filter to tables, a zone
+// to drop files, and buttons that copy.
+
+// send posts a form and shows its events; forms without [data-live] are sent by the browser.
+async function send(form) {
+  const status = statusOf(form);
+  const buttons = form.querySelectorAll('button');
+  buttons.forEach(b => b.disabled = true);
+  status.show({text: 'sending', done: 0, total: 0});
+  try {
+    const isMultipart = form.enctype === 'multipart/form-data';
+    const data = new FormData(form);
+    const answer = await fetch(form.action, {
+      method: 'POST', headers: {Accept: 'text/event-stream'},
+      body: isMultipart ? data : new URLSearchParams(data),
+    });
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    for await (const [name, value] of events(answer.body)) {
+      if (name === 'progress') status.show(value);
+      if (name === 'failed') throw new Error(value.error);
+      if (name === 'done' && value.to) { location.assign(value.to); return; }
+      if (name === 'done') { replace(value); return; }
+    }
+    throw new Error('the connection ended before the answer');
+  } catch (e) {
+    status.fail(e.message);
+  } finally {
+    buttons.forEach(b => b.disabled = false);
+  }
+}
+
+// events yields the name and the data of each server-sent event of a stream.
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    text += value;
+    for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) {
+      const lines = text.slice(0, end).split('\n');
+      yield [lines[0].slice('event: '.length), JSON.parse(lines[1].slice('data: '.length))];
+    }
+  }
+}
+
+// replace shows the result of an action in place of the page's content.
+function replace({html, title}) {
+  const main = document.getElementById('main');
+  main.innerHTML = html;
+  document.title = title + ' · Symbolon';
+  enhance(main);
+  main.focus();
+}
+
+// statusOf returns the place below a form for its progress and its error.
+function statusOf(form) {
+  let box = form.parentElement.querySelector(':scope > .status');
+  if (!box) {
+    box = document.createElement('div');
+    box.className = 'status';
+    box.setAttribute('role', 'status');
+    form.after(box);
+  }
+  return {
+    show({text, done, total}) {
+      const bar = document.createElement('progress');
+      bar.setAttribute('aria-label', text);
+      if (total > 0) { bar.max = total; bar.value = done; }
+      box.className = 'status';
+      box.replaceChildren(bar, ' ' + text + (total > 0 ? ` ${done} of ${total}` : ''));
+    },
+    fail(text) { box.className = 'status bad'; box.replaceChildren(text); },
+  };
+}
+
+// enhance adds what scripts can do to the elements below a node.
+function enhance(root) {
+  root.querySelectorAll('form[data-live]').forEach(form => form.addEventListener('submit', e => { e.preventDefault(); send(form); }));
+  root.querySelectorAll('form[data-confirm]').forEach(form => form.addEventListener('submit', e => {
+    if (!confirm(form.dataset.confirm)) { e.preventDefault(); e.stopImmediatePropagation(); }
+  }, true));
+  root.querySelectorAll('input[data-filter]').forEach(filterRows);
+  root.querySelectorAll('.drop').forEach(dropZone);
+  root.querySelectorAll('button[data-copy]').forEach(button => {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = 'Copied';
+    });
+  });
+}
+
+// filterRows hides the rows of a table that do not contain the text of an input.
+function filterRows(input) {
+  const rows = document.getElementById(input.dataset.filter).tBodies[0].rows;
+  input.addEventListener('input', () => {
+    const text = input.value.toLowerCase();
+    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(text);
+  });
+}
+
+// dropZone sends files that are dropped on a zone by its form.
+function dropZone(zone) {
+  const input = zone.querySelector('input[type=file]');
+  const over = is => e => { e.preventDefault(); zone.classList.toggle('over', is); };
+  zone.addEventListener('dragover', over(true));
+  zone.addEventListener('dragleave', over(false));
+  zone.addEventListener('drop', e => {
+    over(false)(e);
+    if (e.dataTransfer.files.length === 0) return;
+    input.files = e.dataTransfer.files;
+    input.form.requestSubmit();
+  });
+  input.addEventListener('change', () => { if (input.files.length > 0) input.form.requestSubmit(); });
+}
+
+enhance(document);

@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"symbolon/internal/console"
+	"symbolon/internal/token"
+)
+
+// link returns a relative address that this package composed.
+func link(text string) templ.SafeURL { return templ.SafeURL(text) }
+
+// address returns the address of a page of the navigation.
+func (v *visit) address(p *page) string { return cmp.Or(v.root+p.pattern[1:], "./") }
+
+// current returns the value of aria-current for a link to p.
+func current(v *visit, p *page) string {
+	if v.URL.Path == p.pattern || p.pattern != "/" && strings.HasPrefix(v.URL.Path, p.pattern+"/") {
+		return "page"
+	}
+	return "false"
+}
+
+// signedIn returns a name of the client.
+func signedIn(g *token.Grant) string {
+	if g.Name != "" {
+		return g.Name
+	}
+	return g.ID
+}
+
+// modulePath returns the path of the page of a module, relative to the root. A name may
+// have slashes.
+func modulePath(name, id string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return "ui/modules/" + strings.Join(parts, "/") + "/" + url.PathEscape(id)
+}
+
+// size returns a number of bytes for people.
+func size(n int64) string { return console.Bytes(n) }
+
+// date returns a time for people, and "" for the zero time.
+func date(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// points returns the points of a polyline through values at equal distances, in a picture
+// of this size. The values are not negative.
+func points(values []float64, width, height float64) string {
+	most := slices.Max(append([]float64{0}, values...))
+	var b strings.Builder
+	for i, v := range values {
+		y := height - 1
+		if most > 0 {
+			y -= v / most * (height - 2)
+		}
+		fmt.Fprintf(&b, "%.1f,%.1f ", float64(i)*width/float64(max(len(values)-1, 1)), y)
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}

@@ -1,0 +1,65 @@
+package pages_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"symbolon/internal/trial"
+)
+
+// modulePath is the page of trial's module.
+const modulePath = "/ui/modules/kettle.so/" + trial.KettleID
+
+// folder returns a folder of symbols with trial's module.
+func folder(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	path := filepath.Join(root, filepath.FromSlash(trial.KettlePath))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(trial.KettleSym), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func TestPageOfAModuleShowsWhereItWasFound(t *testing.T) {
+	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	b := newTab(t, s)
+	b.open(modulePath)
+	b.shows("found in")
+	b.shows("chosen")
+	b.looks("module")
+}
+
+// TestAModuleIsAskedForAgainByTheKeyboard reads the page of a missing module, forgets it,
+// adds the file and asks again, with the keyboard alone.
+func TestAModuleIsAskedForAgainByTheKeyboard(t *testing.T) {
+	root := t.TempDir()
+	s := trial.Start(t, trial.Options{Sources: []string{root}})
+	b := newTab(t, s)
+	b.open(modulePath)
+	b.shows("not found")
+	focus := func(text string) {
+		t.Helper()
+		for range 40 {
+			b.press("\t")
+			if strings.TrimSpace(eval[string](b, `document.activeElement.textContent`)) == text {
+				return
+			}
+		}
+		t.Fatalf("the keyboard does not reach %q", text)
+	}
+	focus("Forget")
+	b.press("\r")
+	b.shows("Forgotten: the next lookup asks the sources again.")
+	if err := os.CopyFS(root, os.DirFS(folder(t))); err != nil {
+		t.Fatal(err)
+	}
+	focus("Ask again")
+	b.press("\r")
+	b.shows("found in")
+}
