@@ -71,3 +71,19 @@ func points(values []float64, width, height float64) string {
 	}
 	return strings.TrimSuffix(b.String(), " ")
 }
+
+// maxShown limits the characters of a text of a file or a request.
+const maxShown = 600
+
+// shown returns a text of a file or a request for a page: control characters and those
+// that change the direction of text are replaced, and a long text is cut.
+func shown(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxShown {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	return console.Printable(strings.ToValidUTF8(text, "\ufffd"))
+}

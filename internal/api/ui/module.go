@@ -1,19 +1,32 @@
 package ui
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/explain"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/inspect"
 	"symbolon/internal/locate"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 )
 
 func (d *Door) modulePage() *page {
 	return &page{
-		pattern: "/ui/modules/", right: token.Admin, show: d.showModule,
+		pattern: "/ui/modules/", right: token.Admin, show: d.showModule, file: d.downloadModule,
 		actions: map[string]action{"ask": d.askAgain, "forget": d.forgetModule, "fetch": d.fetchModule},
 	}
 }
@@ -51,6 +64,18 @@ type moduleData struct {
 	Module  string `json:"module"`
 	Purpose string `json:"purpose"`
 	*explain.Trail
+	Search  string           `json:"search,omitempty"`
+	Matches *inspect.Matches `json:"matches,omitempty"`
+	Addr    string           `json:"addr,omitempty"`
+	Frames  []frame          `json:"frames,omitempty"`
+}
+
+// A frame is a call at an address.
+type frame struct {
+	Function string `json:"function"`
+	File     string `json:"file,omitempty"`
+	Line     uint32 `json:"line,omitempty"`
+	Inlined  bool   `json:"inlined"`
 }
 
 func (d *Door) showModule(v *visit) (view, error) {
@@ -62,8 +87,95 @@ func (d *Door) showModule(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := moduleData{v.PathValue("rest"), q.Purpose.String(), trail}
+	data := moduleData{Module: v.PathValue("rest"), Purpose: q.Purpose.String(), Trail: trail}
+	if trail.Found {
+		if err := d.lookInside(v, q, &data); err != nil {
+			return view{}, err
+		}
+	}
 	return view{title: data.Module, data: data, body: moduleView(v, &data)}, nil
+}
+
+const (
+	mostMatches = 100             // functions, and files, of a search
+	searchTime  = 5 * time.Second // for it, as a file may have millions
+)
+
+// lookInside answers the questions of the query about the file of a module.
+func (d *Door) lookInside(v *visit, q explain.Question, data *moduleData) (err error) {
+	if data.Search = v.URL.Query().Get("q"); data.Search != "" {
+		ctx, cancel := context.WithTimeout(v.Context(), searchTime)
+		defer cancel()
+		err = d.deps.Inside(ctx, v.grant, q, func(o *object.Object) (err error) {
+			data.Matches, err = inspect.Search(ctx, o, data.Search, mostMatches)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if data.Addr = v.URL.Query().Get("addr"); data.Addr == "" {
+		return nil
+	}
+	addr, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(data.Addr), "0x"), 16, 64)
+	if err != nil {
+		return &refusal{http.StatusBadRequest, fmt.Sprintf("invalid address %.40q: must be at most 16 hex digits, with or without 0x", data.Addr)}
+	}
+	data.Frames, err = d.framesAt(v, q.Module, addr)
+	return err
+}
+
+// framesAt returns the frames of an address of a module, innermost first.
+func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]frame, error) {
+	res, err := d.deps.Run(v.Context(), v.grant, &symbolicate.Request{
+		Modules: []ident.Module{m}, Frames: []symbolicate.Frame{{Addr: addr}}, Purpose: locate.Debug,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer res.Release()
+	found, err := res.Frames(0)
+	list := []frame{}
+	for _, f := range found {
+		name, _ := res.AppendText(nil, 0, f.Func)
+		file, _ := res.AppendFile(nil, 0, f.File)
+		list = append(list, frame{string(name), string(file), f.Line, f.Inlined})
+	}
+	return list, err
+}
+
+// downloadModule sends the file of the module, or its .sym file.
+func (d *Door) downloadModule(w http.ResponseWriter, v *visit) error {
+	q, err := question(v)
+	if err != nil {
+		return err
+	}
+	kinds := []string{source.Breakpad}
+	if kind := v.URL.Query().Get("download"); kind != "sym" {
+		kinds = []string{kind}
+	}
+	f, err := d.deps.Open(v.Context(), v.grant, []source.FileRequest{{Module: q.Module, Kinds: kinds}})
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return &refusal{http.StatusNotFound, err.Error()}
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	name := f.Info().Name
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	api.SendFile(w, v.Request, f, d.deps.Log)
+	return nil
+}
+
+// chosen returns the kind of the file that was chosen.
+func (m *moduleData) chosen() string {
+	for _, a := range m.Tried {
+		if a.Chosen {
+			return a.Kind
+		}
+	}
+	return ""
 }
 
 // askAgain forgets all outcomes of the module. The page that follows looks it up.
@@ -102,14 +214,37 @@ func (d *Door) fetchModule(v *visit, p *progress) (outcome, error) {
 	return outcome{note: "missing"}, nil
 }
 
-// action returns the address of an action on the page of a visit.
-func (v *visit) action(name string) string {
-	q := url.Values{}
-	for key, list := range v.URL.Query() {
-		if key != "do" && key != "note" {
-			q[key] = list
+// query returns the query of a visit, without what only one request needs.
+func (v *visit) query() url.Values {
+	q := v.URL.Query()
+	for _, key := range []string{"do", "note", "download"} {
+		q.Del(key)
+	}
+	return q
+}
+
+// keptFields returns the names and values of the query of a visit, without some.
+func keptFields(v *visit, without []string) (fields [][2]string) {
+	q := v.query()
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(without, name) {
+			fields = append(fields, [2]string{name, q.Get(name)})
 		}
 	}
-	q.Set("do", name)
+	return fields
+}
+
+// place returns the file and the line of a frame.
+func (f *frame) place() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return f.File + ":" + strconv.FormatUint(uint64(f.Line), 10)
+}
+
+// with returns the address of the page of a visit with another value in its query.
+func (v *visit) with(key, value string) string {
+	q := v.query()
+	q.Set(key, value)
 	return "?" + q.Encode()
 }

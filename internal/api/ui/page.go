@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -20,8 +21,9 @@ type page struct {
 	menu    string      // its name in the navigation; empty: it is not there
 	right   token.Right // that the client has in any project; empty: any right
 	show    func(*visit) (view, error)
-	actions map[string]action // by name
-	maxBody int64             // of an action; zero: the limit of the front
+	file    func(http.ResponseWriter, *visit) error // answers requests with the query download
+	actions map[string]action                       // by name
+	maxBody int64                                   // of an action; zero: the limit of the front
 }
 
 // A view is the content of a page.
@@ -63,6 +65,9 @@ const maxHeld = 4 << 20
 
 const crossOrigin = "the form is of a page of another origin: open the page on this server and send it again"
 
+// maxAddress limits the bytes of the address of a page, which its links repeat.
+const maxAddress = 8 << 10
+
 // rootOf returns the relative address of the root.
 func rootOf(r *http.Request) string {
 	return strings.Repeat("../", max(strings.Count(r.URL.EscapedPath(), "/")-1, 0))
@@ -83,6 +88,10 @@ func (v *visit) wantsEvents() bool { return v.Header.Get("Accept") == "text/even
 // open returns the visit of a client that may open a page, or answers the request.
 func (d *Door) open(w http.ResponseWriter, r *http.Request, p *page) *visit {
 	v := &visit{Request: r, root: rootOf(r)}
+	if len(r.URL.EscapedPath())+len(r.URL.RawQuery) > maxAddress {
+		d.fail(w, v, http.StatusRequestURITooLong, fmt.Sprintf("the address is longer than %d bytes", maxAddress))
+		return nil
+	}
 	text, err := d.session.token(r)
 	if err == nil {
 		if text != "" && r.Header.Get("Authorization") == "" {
@@ -139,6 +148,12 @@ func (d *Door) get(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := d.open(w, r, p)
 		if v == nil {
+			return
+		}
+		if p.file != nil && r.URL.Query().Has("download") {
+			if err := p.file(w, v); err != nil {
+				d.failWith(w, v, err)
+			}
 			return
 		}
 		shown, err := p.show(v)
@@ -198,9 +213,7 @@ func (v *visit) next(out outcome) string {
 	to := out.to
 	if to == "" {
 		to = v.path()
-		q := v.URL.Query()
-		q.Del("do")
-		if rest := q.Encode(); rest != "" {
+		if rest := v.query().Encode(); rest != "" {
 			to += "?" + rest
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
+	"symbolon/internal/object"
+	"symbolon/internal/source"
+	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 )
 
@@ -23,6 +26,11 @@ type Deps struct {
 	Forget  func(ctx context.Context, m ident.Module) error
 	// Prefetch fetches the file of a module for a client, and builds its table.
 	Prefetch func(ctx context.Context, g *token.Grant, m ident.Module) (found bool, err error)
+
+	// Inside calls use with the best file of a module.
+	Inside func(ctx context.Context, g *token.Grant, q explain.Question, use func(*object.Object) error) error
+	Run    func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
+	Open   func(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error)
 
 	Now func() time.Time
 	Log *slog.Logger

@@ -257,3 +257,12 @@ func (b *tab) looks(name string) {
 		}
 	}
 }
+
+// withoutScripts keeps pages from running scripts. The test still can.
+func (b *tab) withoutScripts() {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+}

@@ -63,3 +63,56 @@ func TestAModuleIsAskedForAgainByTheKeyboard(t *testing.T) {
 	b.press("\r")
 	b.shows("found in")
 }
+
+func TestFileOfAModuleAnswersQuestions(t *testing.T) {
+	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	b := newTab(t, s)
+	b.open(modulePath)
+	b.fill("input[name=q]", "boi")
+	b.click("button", "Look up")
+	b.shows("0x1000")
+	b.shows("boil")
+	b.click("td a", "0x1000")
+	b.shows("kettle.c:7")
+	b.looks("module-inside")
+	b.fill("input[name=addr]", "9000")
+	b.click("button", "Look up")
+	b.shows("Nothing is known about the address 9000.")
+	b.click(".choices a", "unwind")
+	b.shows("not found")
+}
+
+func TestFileOfAModuleIsDownloaded(t *testing.T) {
+	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	b := newTab(t, s)
+	b.open(modulePath)
+	b.shows("Download .sym")
+	b.awaits(`(async () => {
+		window.text = window.text || await (await fetch(document.querySelector('a[download]').href)).text();
+	})() && window.text === %s`, trial.KettleSym)
+}
+
+func TestFetchShowsProgressAndItsOutcome(t *testing.T) {
+	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	b := newTab(t, s)
+	b.open(modulePath)
+	b.click("button", "Fetch now")
+	b.shows("The file is here and its table is built.")
+	b.open(modulePath[:len(modulePath)-1] + "1")
+	b.click("button", "Fetch now")
+	b.shows("No source has the file.")
+}
+
+// TestPagesWorkWithoutScripts presses the buttons of a browser that runs none.
+func TestPagesWorkWithoutScripts(t *testing.T) {
+	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	b := newTab(t, s)
+	b.withoutScripts()
+	b.open(modulePath)
+	b.click("button", "Fetch now")
+	b.shows("The file is here and its table is built.")
+	b.click("button", "Forget")
+	b.shows("Forgotten: the next lookup asks the sources again.")
+	b.click("button", "Ask again")
+	b.shows("found in")
+}
