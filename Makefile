@@ -40,6 +40,7 @@ clients:
 	go test -count=1 -v ./internal/trial/debuggers
 	go test -count=1 -v -run "Firefox|Curl|Mozilla" ./internal/trial/uploaders
 	bench/clients/sentry-cli.sh
+	bench/clients/axe.sh
 	bench/clients/minio.sh
 	bench/clients/otelcol.sh
 	go test -count=1 -v -run ABrowser ./cmd/symbolon

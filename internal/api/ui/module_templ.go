@@ -365,7 +365,7 @@ func attempts(list []explain.Attempt) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"trail\"><table><thead><tr><th scope=\"col\">Source</th><th scope=\"col\">Outcome</th><th scope=\"col\">Place</th><th scope=\"col\" class=\"number\">Status</th><th scope=\"col\" class=\"number\">Received</th><th scope=\"col\" class=\"number\">Time</th><th scope=\"col\">Remembered until</th><th scope=\"col\">Has</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table of places\"><table><thead><tr><th scope=\"col\">Source</th><th scope=\"col\">Outcome</th><th scope=\"col\">Place</th><th scope=\"col\" class=\"number\">Status</th><th scope=\"col\" class=\"number\">Received</th><th scope=\"col\" class=\"number\">Time</th><th scope=\"col\">Remembered until</th><th scope=\"col\">Has</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

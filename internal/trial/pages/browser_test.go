@@ -228,12 +228,34 @@ func (b *tab) prefers(theme string) {
 //go:embed rules.js
 var rules string
 
-// check reports what a person with a screen reader, a keyboard or a small screen cannot use.
+// check reports what a person with a screen reader, a keyboard or a small screen cannot use:
+// by the rules of this package, and with AXE also by those of the axe.min.js of that name.
 func (b *tab) check() {
 	b.t.Helper()
-	for _, problem := range eval[[]string](b, strings.ReplaceAll(rules, "%", "%%")) {
+	problems := eval[[]string](b, strings.ReplaceAll(rules, "%", "%%"))
+	if name := os.Getenv("AXE"); name != "" {
+		problems = append(problems, b.axe(name)...)
+	}
+	for _, problem := range problems {
 		b.t.Errorf("%s: %s", eval[string](b, `location.pathname`), problem)
 	}
+}
+
+// axe returns the problems that axe-core finds.
+func (b *tab) axe(name string) (problems []string) {
+	b.t.Helper()
+	script, err := os.ReadFile(name)
+	if err == nil {
+		_, err = chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](string(script)))
+	}
+	if err == nil {
+		problems, err = chromedp.Run(b.ctx, chromedp.Evaluate[[]string](`axe.run().then(r => r.violations.flatMap(v =>
+			v.nodes.map(n => v.id + ': ' + n.html.slice(0, 120) + ' ' + n.failureSummary)))`, chromedp.EvalAwaitPromise))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return problems
 }
 
 // looks checks the page in both themes, on a wide and on a narrow screen. With PAGES it
