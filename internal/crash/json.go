@@ -11,6 +11,7 @@ import (
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/fault"
 	"symbolon/internal/format/minidump"
+	"symbolon/internal/ident"
 	"symbolon/internal/unwind/rule"
 )
 
@@ -242,8 +243,8 @@ func (r *Report) Hex(v uint64) string { return fmt.Sprintf("0x%0*x", r.System.Di
 func (r *Report) module(i int) jsonModule {
 	m, s := &r.Modules[i], &r.Symbols[i].Debug
 	out := jsonModule{
-		Base: r.Hex(m.Base), End: r.Hex(m.Base + m.Size), DebugFile: FileName(m.DebugFile), DebugID: m.DebugID.Breakpad(),
-		File: FileName(m.CodeFile), CodeID: m.CodeID.String(), Version: known(m.Version), Cert: r.certificate(FileName(m.CodeFile)),
+		Base: r.Hex(m.Base), End: r.Hex(m.Base + m.Size), DebugFile: ident.FileName(m.DebugFile), DebugID: m.DebugID.Breakpad(),
+		File: ident.FileName(m.CodeFile), CodeID: m.CodeID.String(), Version: known(m.Version), Cert: r.certificate(ident.FileName(m.CodeFile)),
 		Loaded: s.Found, Missing: s.Asked && !s.Found,
 	}
 	for _, t := range s.Trail {
@@ -273,7 +274,7 @@ func (r *Report) frame(i int, f *Frame) jsonFrame {
 	out := jsonFrame{Index: i, Trust: f.Trust.String(), Offset: r.Hex(f.Addr), Missing: len(f.Functions) == 0}
 	if f.Module >= 0 {
 		m := &r.Modules[f.Module]
-		out.Module, out.ModuleOffset = new(FileName(m.CodeFile)), new(r.Hex(f.Addr-m.Base))
+		out.Module, out.ModuleOffset = new(ident.FileName(m.CodeFile)), new(r.Hex(f.Addr-m.Base))
 	}
 	for _, p := range f.Unloaded {
 		name, off := r.Unloaded[p.Module].Name, r.Hex(p.Offset)
@@ -316,6 +317,3 @@ func known[T comparable](v T) *T {
 	}
 	return &v
 }
-
-// FileName returns a path of any system without its folders.
-func FileName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }

@@ -91,15 +91,15 @@ func lookedUp(m *minidump.Module) ident.Module {
 	if id := ident.BuildID(out.CodeID); out.Type == ident.TypeELF && !out.DebugID.IsZero() && !id.Fits(out.DebugID) {
 		out.CodeID = ""
 	}
-	out.CodeFile = FileName(out.CodeFile)
-	out.DebugFile = cmp.Or(FileName(out.DebugFile), out.CodeFile)
+	out.CodeFile = ident.FileName(out.CodeFile)
+	out.DebugFile = cmp.Or(ident.FileName(out.DebugFile), out.CodeFile)
 	return out
 }
 
 // open looks up the files of the module with an index.
 func (m *modules) open(x *module, i int) {
 	d := &m.dump.Modules[i]
-	x.Module = unwind.Module{Name: FileName(d.CodeFile), Base: d.Base, Size: d.Size}
+	x.Module = unwind.Module{Name: ident.FileName(d.CodeFile), Base: d.Base, Size: d.Size}
 	asked := lookedUp(d)
 	h, report, known := m.deps.Tables.Ready(asked, m.names)
 	if !known {

@@ -139,7 +139,7 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 // memoryMap returns a module as requests name it.
 func memoryMap(m ident.Module) []string {
 	m = m.Derive()
-	list := []string{base(cmp.Or(m.DebugFile, m.CodeFile, "unknown")), m.DebugID.Breakpad()}
+	list := []string{ident.FileName(cmp.Or(m.DebugFile, m.CodeFile, "unknown")), m.DebugID.Breakpad()}
 	if !m.CodeID.IsZero() {
 		list = append(list, m.CodeID.String())
 	}

@@ -63,8 +63,8 @@ var errNoID = errors.New("the input does not identify the file; filter has --mod
 // path. It returns false if there are none: the addresses of the module have no
 // names. A code id without a type is the build id of an ELF file.
 func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
-	m.CodeFile = base(cmp.Or(m.CodeFile, name))
-	m.DebugFile = base(cmp.Or(m.DebugFile, m.CodeFile))
+	m.CodeFile = ident.FileName(cmp.Or(m.CodeFile, name))
+	m.DebugFile = ident.FileName(cmp.Or(m.DebugFile, m.CodeFile))
 	m = derived(m)
 	var local ident.Module
 	isLocal := false
@@ -76,7 +76,7 @@ func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
 	if !m.CodeID.IsZero() || !m.DebugID.IsZero() || !m.FileID.IsZero() {
 		return m, true
 	}
-	for _, n := range []string{name, base(name)} {
+	for _, n := range []string{name, ident.FileName(name)} {
 		if known, ok := r.Known[n]; ok {
 			return named(known, m), true
 		}
@@ -103,9 +103,6 @@ func derived(m ident.Module) ident.Module {
 	}
 	return m
 }
-
-// base returns the last component of a path of any system.
-func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // Look looks addresses up, and counts them for Report.
 func (r *Run) Look(ctx context.Context, q *Query) (Answer, error) {

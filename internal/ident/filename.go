@@ -32,3 +32,13 @@ func CheckFileName(name string) error {
 	}
 	return fmt.Errorf("invalid file name %s: %s", excerpt(name), reason)
 }
+
+// FileName returns the last part of a path of any system.
+func FileName[T string | []byte](path T) T {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' || path[i] == '\\' {
+			return path[i+1:]
+		}
+	}
+	return path
+}

@@ -24,3 +24,16 @@ func TestCheckFileName(t *testing.T) {
 		}
 	}
 }
+
+func TestFileNameIsTheLastPartOfAPathOfAnySystem(t *testing.T) {
+	for path, want := range map[string]string{
+		"": "", "a": "a", "/usr/lib/a.so": "a.so", `c:\dir\a.dll`: "a.dll", `c:\dir/a.dll`: "a.dll", `/dir\a`: "a", "/dir/": "", "ü/ö": "ö",
+	} {
+		if got := ident.FileName(path); got != want {
+			t.Errorf("%q: got %q, want %q", path, got, want)
+		}
+		if got := string(ident.FileName([]byte(path))); got != want {
+			t.Errorf("%q as bytes: got %q, want %q", path, got, want)
+		}
+	}
+}

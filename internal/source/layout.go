@@ -409,7 +409,7 @@ func Caseless(kind string) bool { return kind == PDB || kind == PE }
 // segment returns the last part of a path of any platform, if it is a valid
 // segment of a path, or "".
 func segment(file string) string {
-	name := file[strings.LastIndexAny(file, `/\`)+1:]
+	name := ident.FileName(file)
 	if ident.CheckFileName(name) != nil {
 		return ""
 	}

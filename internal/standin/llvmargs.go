@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"symbolon/internal/console"
+	"symbolon/internal/ident"
 )
 
 const llvmUsage = `OVERVIEW: %[1]s, as Symbolon does it
@@ -225,7 +226,7 @@ func (p *llvmParser) flag(name string) (bad string) {
 	case "--no-use-symbol-table":
 		p.noSymbols = true
 	case "--help":
-		name := p.program[strings.LastIndexAny(p.program, `/\`)+1:]
+		name := ident.FileName(p.program)
 		console.Printf(p.env.Stdout, llvmUsage, name)
 		return answered
 	case "--version":

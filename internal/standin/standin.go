@@ -3,6 +3,7 @@ package standin
 import (
 	"context"
 	"strings"
+	"symbolon/internal/ident"
 )
 
 // A Tool runs a command line, the name of the program first, and returns the exit
@@ -12,7 +13,7 @@ type Tool func(ctx context.Context, e *Env, args []string) int
 // For returns the tool that a program of this name replaces, or nil. The
 // name may have a folder, the prefix of a target, a version and ".exe".
 func For(program string) Tool {
-	name := program[strings.LastIndexAny(program, `/\`)+1:]
+	name := ident.FileName(program)
 	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
 	if i := strings.LastIndexByte(name, '-'); i > 0 && isVersion(name[i+1:]) {
 		name = name[:i]

@@ -222,8 +222,7 @@ func (f *Found) pick(q *Question) bool {
 // isNamed reports whether an object may be that of a module by its name: the timestamp
 // and size of a Windows binary may be those of another one too.
 func (f *Found) isNamed(o *Object, m *ident.Module) bool {
-	base := func(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
-	return o.Kind != source.PE || !m.DebugID.IsZero() || m.CodeFile == "" || strings.EqualFold(base(f.Name), base(m.CodeFile))
+	return o.Kind != source.PE || !m.DebugID.IsZero() || m.CodeFile == "" || strings.EqualFold(ident.FileName(f.Name), ident.FileName(m.CodeFile))
 }
 
 // rank orders features: debug information first, then symbols, unwind information and

@@ -70,7 +70,7 @@ func (d *Door) redirect(w http.ResponseWriter, r *http.Request, file string, cod
 	if err == nil {
 		m, err = d.deps.Identify(r.Context(), g, asked)
 	}
-	name := m.DebugFile[strings.LastIndexAny(m.DebugFile, `/\`)+1:]
+	name := ident.FileName(m.DebugFile)
 	if err == nil && (m.DebugID.IsZero() || name == "") {
 		err = fault.New(fault.NotFound, "", "the file has no debug id")
 	}

@@ -229,7 +229,7 @@ func (q *request) addReport(r *crash.Report) {
 		}
 		if found := &u.Module; !m.HasDebug && !found.DebugID.IsZero() { // it was found by its code id
 			m.DebugID, m.HasDebug = found.DebugID, true
-			if name := crash.FileName(found.DebugFile); !m.DebugFile.OK && name != "" {
+			if name := ident.FileName(found.DebugFile); !m.DebugFile.OK && name != "" {
 				m.DebugFile = wire.Optional{Text: name, OK: true}
 			}
 		}

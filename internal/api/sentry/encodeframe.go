@@ -1,7 +1,6 @@
 package sentry
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -313,7 +312,7 @@ func (e *encoder) place(m int32, call *sym.Frame) {
 	var plain bool
 	e.txt, plain = e.res.AppendFile(e.txt[:0], m, call.File)
 	e.Key("filename")
-	e.text(e.txt[bytes.LastIndexAny(e.txt, `/\`)+1:], plain)
+	e.text(ident.FileName(e.txt), plain)
 	e.Key("abs_path")
 	e.text(e.txt, plain)
 	e.lineno(call.Line)

@@ -88,8 +88,7 @@ func infoOf(f *store.Found, name string) map[string]string {
 	if m.DebugID.IsZero() {
 		return nil
 	}
-	base := func(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
-	debugFile := base(m.DebugFile)
+	debugFile := ident.FileName(m.DebugFile)
 	if debugFile == "" {
 		debugFile = name
 	}
@@ -98,7 +97,7 @@ func infoOf(f *store.Found, name string) map[string]string {
 		path = "/try" + path
 	}
 	return map[string]string{
-		"debug_id": m.DebugID.Breakpad(), "debug_filename": debugFile, "code_file": base(m.CodeFile),
+		"debug_id": m.DebugID.Breakpad(), "debug_filename": debugFile, "code_file": ident.FileName(m.CodeFile),
 		"code_id": strings.ToUpper(m.CodeID.String()), "generator": "", "url": path,
 	}
 }

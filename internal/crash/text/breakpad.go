@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"symbolon/internal/crash"
+	"symbolon/internal/ident"
 )
 
 // BreakpadOptions select parts of the text of WriteBreakpad.
@@ -49,7 +50,7 @@ func WriteBreakpad(w io.Writer, r *crash.Report, opt BreakpadOptions) error {
 	for _, i := range p.Loaded() {
 		p.module(i)
 		if s := &r.Symbols[i].Debug; s.Asked && !s.Found {
-			p.printf("  (WARNING: No symbols, %s, %s)", crash.FileName(r.Modules[i].DebugFile), r.Modules[i].DebugID.Breakpad())
+			p.printf("  (WARNING: No symbols, %s, %s)", ident.FileName(r.Modules[i].DebugFile), r.Modules[i].DebugID.Breakpad())
 		}
 		p.printf("\n")
 	}
@@ -78,7 +79,7 @@ func WriteMachine(w io.Writer, r *crash.Report) error {
 			main = "1"
 		}
 		end := fmt.Sprintf("0x%08x", m.Base+m.Size-1)
-		p.row("Module", crash.FileName(m.CodeFile), m.Version, crash.FileName(m.DebugFile), m.DebugID.Breakpad(), fmt.Sprintf("0x%08x", m.Base), end, main)
+		p.row("Module", ident.FileName(m.CodeFile), m.Version, ident.FileName(m.DebugFile), m.DebugID.Breakpad(), fmt.Sprintf("0x%08x", m.Base), end, main)
 	}
 	p.printf("\n")
 	for _, t := range list {
@@ -149,13 +150,13 @@ func (p *printer) places(i int) (list []place) {
 		if f.Module < 0 {
 			if len(f.Unloaded) > 0 {
 				m := &p.Unloaded[f.Unloaded[0].Module]
-				x.module, x.offset = crash.FileName(m.Name), addr-m.Base
+				x.module, x.offset = ident.FileName(m.Name), addr-m.Base
 			}
 			list = append(list, x)
 			continue
 		}
 		m := &p.Modules[f.Module]
-		x.module, x.offset = crash.FileName(m.CodeFile), addr-m.Base
+		x.module, x.offset = ident.FileName(m.CodeFile), addr-m.Base
 		if len(f.Functions) == 0 {
 			list = append(list, x)
 			continue
@@ -183,7 +184,7 @@ func (p *printer) head(k int, x *place) {
 	}
 	switch {
 	case x.file != "":
-		p.printf(" [%s : %d + 0x%x]\n", crash.FileName(x.file), x.line, x.offset)
+		p.printf(" [%s : %d + 0x%x]\n", ident.FileName(x.file), x.line, x.offset)
 	case x.module != "":
 		p.printf(" + 0x%x\n", x.offset)
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"symbolon/internal/crash"
 	"symbolon/internal/explain"
+	"symbolon/internal/ident"
 	"symbolon/internal/locate"
 )
 
@@ -12,7 +13,7 @@ import (
 func (p *printer) assumed() {
 	for _, i := range p.Loaded() {
 		if name := p.Assumed[i]; name != "" {
-			p.printf("\n%s has no build id. Its file is assumed to be %s, with the same entry point and segments.\n", crash.FileName(p.Modules[i].CodeFile), name)
+			p.printf("\n%s has no build id. Its file is assumed to be %s, with the same entry point and segments.\n", ident.FileName(p.Modules[i].CodeFile), name)
 		}
 	}
 }
@@ -22,7 +23,7 @@ func (p *printer) assumed() {
 func (p *printer) missing(now time.Time) {
 	for _, i := range p.Loaded() {
 		m, s := p.Modules[i].Module, &p.Symbols[i]
-		m.CodeFile, m.DebugFile = crash.FileName(m.CodeFile), crash.FileName(m.DebugFile)
+		m.CodeFile, m.DebugFile = ident.FileName(m.CodeFile), ident.FileName(m.DebugFile)
 		for _, x := range []struct {
 			purpose locate.Purpose
 			lookup  *crash.Lookup

@@ -14,6 +14,7 @@ import (
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/crash/reason"
 	"symbolon/internal/format/minidump"
+	"symbolon/internal/ident"
 )
 
 // Options select parts of the text of WriteHuman.
@@ -219,9 +220,9 @@ func (p *printer) stack(i int) {
 		f := &frames[k]
 		for c := range max(len(f.Functions)-1, 0) {
 			x := &f.Functions[c]
-			p.printf("%2d  %s!%s", n, crash.FileName(p.Modules[f.Module].CodeFile), x.Name)
+			p.printf("%2d  %s!%s", n, ident.FileName(p.Modules[f.Module].CodeFile), x.Name)
 			if x.File != "" && x.Line != 0 {
-				p.printf(" [%s : %d]", crash.FileName(x.File), x.Line)
+				p.printf(" [%s : %d]", ident.FileName(x.File), x.Line)
 			}
 			p.printf("\n    Found by: inlining\n")
 			n++
@@ -247,7 +248,7 @@ func (p *printer) place(f *crash.Frame) {
 		return
 	}
 	m := &p.Modules[f.Module]
-	p.printf("%s", crash.FileName(m.CodeFile))
+	p.printf("%s", ident.FileName(m.CodeFile))
 	if len(f.Functions) == 0 {
 		p.printf(" + 0x%x", f.Addr-m.Base)
 		return
@@ -259,9 +260,9 @@ func (p *printer) place(f *crash.Frame) {
 	case fn.File == "" || fn.Line == 0:
 		p.printf(" + 0x%x", f.Addr-fn.Entry)
 	case ok:
-		p.printf(" [%s : %d + 0x%x]", crash.FileName(fn.File), fn.Line, f.Addr-start)
+		p.printf(" [%s : %d + 0x%x]", ident.FileName(fn.File), fn.Line, f.Addr-start)
 	default:
-		p.printf(" [%s : %d]", crash.FileName(fn.File), fn.Line)
+		p.printf(" [%s : %d]", ident.FileName(fn.File), fn.Line)
 	}
 }
 
@@ -286,12 +287,12 @@ func (p *printer) modules() {
 	p.printf("\nLoaded modules:\n")
 	for _, i := range p.Loaded() {
 		p.module(i)
-		p.printf("%s\n", p.certificate(crash.FileName(p.Modules[i].CodeFile)))
+		p.printf("%s\n", p.certificate(ident.FileName(p.Modules[i].CodeFile)))
 	}
 	p.printf("\nUnloaded modules:\n")
 	byAddress := func(a, b minidump.Unloaded) int { return cmp.Compare(a.Base, b.Base) }
 	for _, m := range slices.SortedStableFunc(slices.Values(p.Unloaded), byAddress) {
-		p.printf("0x%08x - 0x%08x  %s%s\n", m.Base, m.Base+m.Size-1, crash.FileName(m.Name), p.certificate(crash.FileName(m.Name)))
+		p.printf("0x%08x - 0x%08x  %s%s\n", m.Base, m.Base+m.Size-1, ident.FileName(m.Name), p.certificate(ident.FileName(m.Name)))
 	}
 }
 

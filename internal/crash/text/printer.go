@@ -8,6 +8,7 @@ import (
 
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
+	"symbolon/internal/ident"
 	"symbolon/internal/unwind"
 	"symbolon/internal/unwind/rule"
 )
@@ -62,7 +63,7 @@ func (p *printer) uptime() {
 // module prints the line of a module, without its end.
 func (p *printer) module(i int) {
 	m := &p.Modules[i]
-	p.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, crash.FileName(m.CodeFile), cmp.Or(m.Version, "???"))
+	p.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, ident.FileName(m.CodeFile), cmp.Or(m.Version, "???"))
 	if m.Base == p.Modules[0].Base {
 		p.printf("  (main)")
 	}

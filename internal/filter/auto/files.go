@@ -102,7 +102,7 @@ func (f *Files) Named(text string) (name string, m ident.Module, err error) {
 		}
 		return name, m, err
 	}
-	m, err = explain.ParseModule(name[strings.LastIndexAny(name, `/\`)+1:] + "/" + what)
+	m, err = explain.ParseModule(ident.FileName(name) + "/" + what)
 	if err != nil {
 		err = fmt.Errorf("invalid module %q: must be NAME=FILE or NAME=ID; %q is neither a file nor an identifier", text, what)
 	}

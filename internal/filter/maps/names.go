@@ -3,10 +3,10 @@ package maps
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"symbolon/internal/demangle"
 	"symbolon/internal/filter"
+	"symbolon/internal/ident"
 )
 
 // Names has the names of the modules in Maps, and of all others those of Next.
@@ -20,7 +20,7 @@ func (n *Names) find(name string) *Map {
 	if m := n.Maps[name]; m != nil {
 		return m
 	}
-	return n.Maps[name[strings.LastIndexAny(name, `/\`)+1:]]
+	return n.Maps[ident.FileName(name)]
 }
 
 // Look implements filter.Names.

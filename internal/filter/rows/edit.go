@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/api/json"
 	"symbolon/internal/filter"
+	"symbolon/internal/ident"
 )
 
 // The members of a frame whose values are the first texts of an answer in the style.
@@ -35,12 +36,12 @@ func (l *lookups) addReport(addr uint64, calls []filter.Frame) {
 	outer, inlined := &calls[len(calls)-1], calls[:len(calls)-1]
 	l.addText(json.AppendQuoted(l.text, outer.Function))
 	l.addText(strconv.AppendUint(l.text, addr-outer.Entry, 10))
-	l.addPlace(base(outer.File), outer.Line)
+	l.addPlace(ident.FileName(outer.File), outer.Line)
 	for i := range inlined {
 		f := &inlined[i]
 		dst := json.AppendQuoted(append(l.text, `"symbol":`...), f.Function)
 		if len(f.File) > 0 {
-			dst = json.AppendQuoted(append(dst, `,"sourceFile":`...), base(f.File))
+			dst = json.AppendQuoted(append(dst, `,"sourceFile":`...), ident.FileName(f.File))
 			dst = strconv.AppendUint(append(dst, `,"sourceLine":`...), uint64(f.Line), 10)
 		}
 		l.addText(append(dst, `,"inline":true`...))

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"bytes"
 	"context"
 
 	"symbolon/internal/api/json"
@@ -86,11 +85,6 @@ func (l *lookups) reset() {
 	l.answers, l.ends, l.text = l.answers[:0], l.ends[:0], l.text[:0]
 }
 
-// base returns the last component of a path of any system.
-func base(path []byte) []byte {
-	return path[bytes.LastIndexAny(path, `/\`)+1:]
-}
-
 // module returns the index of a module in l.modules.
 func (l *lookups) module(s stated) int32 {
 	key := append(l.key[:0], byte(s.kind))
@@ -101,12 +95,12 @@ func (l *lookups) module(s stated) int32 {
 	if i, ok := l.known[string(key)]; ok {
 		return i
 	}
-	m := module{name: string(s.file), label: json.AppendQuoted(nil, base(s.file))}
+	m := module{name: string(s.file), label: json.AppendQuoted(nil, ident.FileName(s.file))}
 	if len(s.file) == 0 {
-		m.name, m.label = string(s.debugFile), json.AppendQuoted(nil, base(s.debugFile))
+		m.name, m.label = string(s.debugFile), json.AppendQuoted(nil, ident.FileName(s.debugFile))
 	}
 	m.Type = s.kind
-	m.CodeFile, m.DebugFile = string(s.file), string(base(s.debugFile))
+	m.CodeFile, m.DebugFile = string(s.file), string(ident.FileName(s.debugFile))
 	m.CodeID = ident.ParseCodeID(string(s.codeID))
 	m.DebugID, _ = ident.ParseDebugID(string(s.debugID))
 	m.Module, m.hasID = l.run.Module(m.name, m.Module)

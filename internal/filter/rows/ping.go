@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"symbolon/internal/ident"
 )
 
 // keepFrames is the number of entries at each end of the stack of a crash ping that
@@ -144,7 +145,7 @@ func (r *reader) readImage(m *image) {
 			r.state(&s, key)
 		}
 	}
-	m.file, m.module = base(s.file), r.module(s)
+	m.file, m.module = ident.FileName(s.file), r.module(s)
 }
 
 // appendPing appends the answer to a ping, in the form that Mozilla's generator of

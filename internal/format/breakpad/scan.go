@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"symbolon/internal/fault"
+	"symbolon/internal/ident"
 )
 
 const (
@@ -222,7 +223,7 @@ func (s *Scanner) file(line []byte, n int64) bool {
 // vague reports whether the last part of a path is not a name.
 func vague(path []byte) bool {
 	path = bytes.TrimRight(path, `/\`)
-	last := path[bytes.LastIndexAny(path, `/\`)+1:]
+	last := ident.FileName(path)
 	return len(last) == 0 || string(last) == "." || string(last) == ".."
 }
 

@@ -3,6 +3,7 @@ package pdb
 import (
 	"bytes"
 	"strings"
+	"symbolon/internal/ident"
 )
 
 // SourceServer is the index of sources written by a build: variables, and for
@@ -153,7 +154,7 @@ func (e *expansion) apply(name, argument string) string {
 	case "fnbksl":
 		return strings.ReplaceAll(argument, "/", `\`)
 	case "fnfile":
-		return argument[strings.LastIndexAny(argument, `/\`)+1:]
+		return ident.FileName(argument)
 	}
 	return argument
 }

@@ -15,7 +15,7 @@ type PDB struct {
 }
 
 // Name returns the last part of the path.
-func (p *PDB) Name() string { return p.Path[strings.LastIndexAny(p.Path, `\/`)+1:] }
+func (p *PDB) Name() string { return ident.FileName(p.Path) }
 
 // Supported entries of the debug directory.
 const (

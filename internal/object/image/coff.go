@@ -112,7 +112,7 @@ func (b *peFile) openCodeView(fileSize int64) {
 	b.codeView = pdb.OpenObject(o)
 	objectpdb.NewUnits(b.Image, b.codeView, b.in)
 	if t := b.codeView.TypeFile; t != nil {
-		file := t.Path[strings.LastIndexAny(t.Path, `/\`)+1:]
+		file := ident.FileName(t.Path)
 		n := object.Need{Kind: object.NeedTypes, Name: file, Dir: strings.TrimSuffix(t.Path, file)}
 		if t.GUID != [16]byte{} {
 			n.DebugID = ident.NewGUID(t.GUID, t.Age)

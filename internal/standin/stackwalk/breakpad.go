@@ -7,6 +7,7 @@ import (
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
+	"symbolon/internal/ident"
 	"symbolon/internal/standin"
 )
 
@@ -28,10 +29,10 @@ func breakpad(ctx context.Context, e *Env, args []string) int {
 	opt, isMachine, files, err := breakpadArgs(args[1:])
 	switch {
 	case errors.Is(err, errHelp):
-		console.Printf(e.Stdout, breakpadUsage, crash.FileName(program))
+		console.Printf(e.Stdout, breakpadUsage, ident.FileName(program))
 		return exitDone
 	case err != nil:
-		console.Printf(e.Stderr, "%s: %s\n"+breakpadUsage, program, console.Printable(err.Error()), crash.FileName(program))
+		console.Printf(e.Stderr, "%s: %s\n"+breakpadUsage, program, console.Printable(err.Error()), ident.FileName(program))
 		return exitFailed
 	}
 	d, src, err := e.open(files[0])

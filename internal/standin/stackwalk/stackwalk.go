@@ -20,6 +20,7 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/crash"
+	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/standin"
 )
@@ -46,7 +47,7 @@ type Tool func(ctx context.Context, e *Env, args []string) int
 // For returns the tool that a program of this name replaces, or nil. The name may have
 // a folder and ".exe".
 func For(program string) Tool {
-	switch strings.TrimSuffix(strings.ToLower(crash.FileName(program)), ".exe") {
+	switch strings.TrimSuffix(strings.ToLower(ident.FileName(program)), ".exe") {
 	case "minidump-stackwalk":
 		return rustMinidump
 	case "minidump_stackwalk":
