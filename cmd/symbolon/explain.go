@@ -13,13 +13,14 @@ import (
 
 func explainCommand(e *env) *cobra.Command {
 	var conf configFlags
-	var asJSON bool
+	var asJSON, all bool
 	purpose, kind := locate.SymFirst.String(), ""
 	c := &cobra.Command{
 		Use:   "explain DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
 		Short: "Look one module up and print the trail: candidates, outcomes, reasons, advice",
-		Long: `The trail has each candidate with its outcome, and the end of that outcome if it
-is cached; the reason why a file was chosen; and advice if no file was found.
+		Long: `Prints the verdict with the reason why a file was chosen, the candidate that decided
+it with its outcome (and the end of that outcome if it is cached), and advice if no
+file was found. With --all and --json, the trail has the other candidates too.
 
 A CODEID of 40 digits is taken as the build id of an ELF file; a shorter build
 id needs --type elf.
@@ -52,7 +53,7 @@ sources directly and caches nothing.`,
 				enc.SetIndent("", "  ")
 				return enc.Encode(x)
 			}
-			x.WriteText(e.stdout)
+			x.WriteText(e.stdout, all)
 			return nil
 		},
 	}
@@ -63,6 +64,7 @@ sources directly and caches nothing.`,
 			"debug, symbols, unwind or sources, as for Sentry's; debug or returnpads, as for Elastic's, which need a FILEID")
 	fs.Var(cli.NewChoice(&kind, cli.NamesOf(ident.TypeELF, ident.TypeWasm)), "type",
 		"the `TYPE` of the module: elf, macho, pe, pe_dotnet or wasm; modules of Mozilla's interfaces have none")
+	fs.BoolVar(&all, "all", false, "print all candidates, in the order in which they were asked")
 	fs.BoolVar(&asJSON, "json", false, "print the trail as JSON")
 	return c
 }

@@ -20,7 +20,7 @@ func missingModulesCommand(e *env) *cobra.Command {
 		Long: `The modules that were asked for most come first, with the number of requests, the
 time of the last one, the interface and the product of the client, and the reason.
 The product is the first word of the User-Agent; no protocol names that of the
-module. "symbolon explain NAME/ID" tells where each was looked for. A module that was uploaded after the last request is not listed (the
+module. "symbolon explain --all NAME/ID" tells where each was looked for. A module that was uploaded after the last request is not listed (the
 store is asked for the first 2,000). Counts have whole hours; those of the current
 hour are known to the running server only, and those of 30 days are kept.`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -232,7 +232,7 @@ func (w *witness) operate(config string) {
 		w.send(path, http.MethodGet, path, "", "")
 	}
 	for _, args := range [][]string{
-		{"explain", module}, {"explain", "--json", "--purpose", "debug", "--type", "elf", module}, {"cache", "ls", "--json"}, {"cache", "ls", "--faults"},
+		{"explain", "--all", module}, {"explain", "--json", "--purpose", "debug", "--type", "elf", module}, {"cache", "ls", "--json"}, {"cache", "ls", "--faults"},
 		{"config", "print"}, {"config", "check"},
 	} {
 		out, errs, _ := w.Run(append(args, "--config", configOf(w.t, config), "--data", w.Data)...)

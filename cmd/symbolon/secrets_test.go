@@ -352,7 +352,7 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 	module := moduleName + "/" + moduleID
 	commands := func(when string) {
 		for _, args := range [][]string{
-			{"explain", module}, {"explain", "--json", module}, {"cache", "ls"}, {"cache", "ls", "--json"}, {"cache", "stat"},
+			{"explain", "--all", module}, {"explain", "--json", module}, {"cache", "ls"}, {"cache", "ls", "--json"}, {"cache", "stat"},
 			{"cache", "ls", "--faults"}, {"config", "print"}, {"config", "check"}, {"serve", "--listen", "127.0.0.1:0"},
 		} {
 			args = append(args, "--config", configOf(t, text), "--data", s.Data)
@@ -378,14 +378,14 @@ func TestRunningServerTellsNoSecret(t *testing.T) {
 		}
 	}
 	for _, id := range ids {
-		if !strings.Contains(told["running: explain "+module], id) || !strings.Contains(told["log"], "source="+quoted(id)) {
+		if !strings.Contains(told["running: explain --all"], id) || !strings.Contains(told["log"], "source="+quoted(id)) {
 			t.Errorf("source %s was not asked", id)
 		}
 	}
 	if !strings.Contains(told["log"], "shared bucket unavailable") {
 		t.Error("the shared bucket was not asked")
 	}
-	if !strings.Contains(told["ended: explain "+module], "; remembered") || proxy.Count("") == 0 {
+	if !strings.Contains(told["ended: explain --all"], "; remembered") || proxy.Count("") == 0 {
 		t.Error("the commands did not see what the server has remembered, or the proxy was not asked")
 	}
 }

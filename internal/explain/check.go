@@ -32,7 +32,7 @@ func Check(ctx context.Context, lookup func(context.Context, Question) (*Trail, 
 				return bad, err
 			}
 		case !t.Found:
-			t.WriteText(w)
+			t.WriteText(w, false)
 			console.Printf(w, "\n")
 		}
 	}

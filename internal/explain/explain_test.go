@@ -29,3 +29,28 @@ func TestExplainTakesTheIDOfAPortablePDB(t *testing.T) {
 		}
 	}
 }
+
+func TestTextBeginsWithTheVerdictAndTheDecisiveCandidate(t *testing.T) {
+	absent := fault.New(fault.NotFound, "", "no such file")
+	tried := []locate.Tried{
+		{Source: "first", Location: "https://a.example/k.sym", Fault: absent},
+		{Source: "second", Location: "https://b.example/k.sym", Fault: fault.New(fault.Denied, "", "HTTP 403")},
+		{Source: "third", Location: "https://c.example/k.sym", Fault: absent},
+	}
+	m, err := explain.ParseModule("kiln/caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := explain.New(explain.Question{Module: m}, tried, tried[1].Fault, time.Now(), 3)
+	var short, full strings.Builder
+	x.WriteText(&short, false)
+	x.WriteText(&full, true)
+	head := "kiln/caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d: denied: HTTP 403\n\n"
+	if text := short.String(); !strings.HasPrefix(text, head+"  2. second") || strings.Contains(text, "first") ||
+		!strings.HasSuffix(text, "\n2 other candidates not shown; symbolon explain --all lists them\n") {
+		t.Errorf("short: %s", text)
+	}
+	if text := full.String(); !strings.HasPrefix(text, head+"  1. first") || !strings.Contains(text, "3. third") || strings.Contains(text, "not shown") {
+		t.Errorf("full: %s", text)
+	}
+}
