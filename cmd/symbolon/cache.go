@@ -18,7 +18,10 @@ func cacheCommand(e *env) *cobra.Command {
 
 // runCache runs a command on the node of conf.
 func runCache(ctx context.Context, e *env, conf *configFlags, q node.CacheQuery) error {
-	return conf.operate(ctx, e, func(op operator) error { return op.Cache(ctx, q, e.stdout) })
+	return conf.operate(ctx, e, func(op operator) error {
+		q.Look = e.look()
+		return op.Cache(ctx, q, e.stdout)
+	})
 }
 
 // addChoice adds the flags that select entries.

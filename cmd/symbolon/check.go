@@ -36,8 +36,9 @@ input.`,
 			if err != nil {
 				return err
 			}
+			form := explain.Form{JSON: asJSON, Look: e.look()}
 			return conf.operate(c.Context(), e, func(op operator) error {
-				bad, err := explain.Check(c.Context(), op.Explain, modules, asJSON, e.stdout)
+				bad, err := explain.Check(c.Context(), op.Explain, modules, form, e.stdout)
 				if err == nil && bad > 0 {
 					err = fmt.Errorf("%d of %s without symbols", bad, counted(len(modules), "module"))
 				}

@@ -53,7 +53,10 @@ for bash needs the package bash-completion.
 // Those of other names than below are not completed. The marks of names in the usage of
 // flags are removed.
 func completeValues(c *cobra.Command) {
-	c.Flags().VisitAll(func(f *pflag.Flag) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.AddFlagSet(c.Flags())
+	flags.AddFlagSet(c.PersistentFlags()) // of the program
+	flags.VisitAll(func(f *pflag.Flag) {
 		complete := cobra.NoFileCompletions
 		var name string
 		name, f.Usage = pflag.UnquoteUsage(f) // shells print it

@@ -76,7 +76,7 @@ func processCrashes(ctx context.Context, e *env, conf configFlags, opt stackwalk
 // stackwalk returns the environment of a command for package stackwalk.
 func (e *env) stackwalk(conf configFlags) *stackwalk.Env {
 	return &stackwalk.Env{
-		Env: *e.tool(), IsTerminal: e.tty,
+		Env: *e.tool(), IsTerminal: e.tty, Look: e.look(),
 		Open: func(_ context.Context, s stackwalk.Sources) (*crash.Processor, func(), error) {
 			f := conf
 			f.folders, f.data = s.Replace, cmp.Or(s.Data, f.data)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/cli"
+	"symbolon/internal/console"
 )
 
 // commands returns the program with all its commands. Their flags hold the values of
@@ -25,6 +26,8 @@ func commands(e *env) *cobra.Command {
 		}},
 		{Title: "This program", Commands: []*cobra.Command{completionCommand(e), versionCommand(e)}},
 	})
+	e.color = console.Colors[0]
+	root.PersistentFlags().Var(cli.NewChoice(&e.color, console.Colors), "color", "color text for people `WHEN`: "+console.OneOf(console.Colors))
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	return root

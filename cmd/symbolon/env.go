@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"symbolon/internal/console"
 )
 
 // env is the environment of a command.
@@ -12,6 +14,8 @@ type env struct {
 	stdout, stderr io.Writer
 	environ        []string
 	tty            bool // stderr is a terminal
+	outTTY         bool // stdout is a terminal
+	color          string
 	signals        signals
 }
 
@@ -34,6 +38,11 @@ type statusError struct {
 }
 
 func (e *statusError) Unwrap() error { return e.error }
+
+// look returns the look of stdout.
+func (e *env) look() console.Look {
+	return console.NewLook(e.color, e.outTTY, func(name string) string { return environment(e, name) })
+}
 
 // environment returns the value of a variable.
 func environment(e *env, name string) string {

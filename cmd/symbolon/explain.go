@@ -53,7 +53,7 @@ sources directly and caches nothing.`,
 				enc.SetIndent("", "  ")
 				return enc.Encode(x)
 			}
-			x.WriteText(e.stdout, all)
+			x.WriteText(e.stdout, e.look(), all)
 			return nil
 		},
 	}

@@ -25,6 +25,7 @@ func main() {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(),
 		tty:     term.IsTerminal(int(os.Stderr.Fd())),
+		outTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	ctx := e.signals.watch()
 	var code int

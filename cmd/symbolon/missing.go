@@ -38,7 +38,7 @@ hour are known to the running server only, and those of 30 days are kept.`,
 			case asCSV:
 				return missing.WriteCSV(e.stdout, rows)
 			case !asJSON:
-				missing.WriteText(e.stdout, rows)
+				missing.WriteText(e.stdout, rows, e.look())
 				return nil
 			}
 			enc := json.NewEncoder(e.stdout)

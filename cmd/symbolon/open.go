@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/object"
@@ -64,10 +63,9 @@ func archFlag(fs *pflag.FlagSet, opt *companion.Options) {
 
 // tool returns the environment of a command for package standin.
 func (e *env) tool() *standin.Env {
-	out, isFile := e.stdout.(*os.File)
 	return &standin.Env{
 		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(),
 		Getenv:    func(name string) string { return environment(e, name) },
-		HasColors: isFile && term.IsTerminal(int(out.Fd())) && environment(e, "TERM") != "dumb",
+		HasColors: e.outTTY && environment(e, "TERM") != "dumb",
 	}
 }

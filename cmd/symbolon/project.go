@@ -12,7 +12,10 @@ func projectCommand(e *env) *cobra.Command {
 }
 
 func runProject(c *cobra.Command, e *env, conf *configFlags, q node.ProjectQuery) error {
-	return conf.operate(c.Context(), e, func(op operator) error { return op.Project(c.Context(), q, e.stdout) })
+	return conf.operate(c.Context(), e, func(op operator) error {
+		q.Look = e.look()
+		return op.Project(c.Context(), q, e.stdout)
+	})
 }
 
 func projectListCommand(e *env) *cobra.Command {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"symbolon/internal/waittest"
 )
@@ -174,25 +171,7 @@ func TestAHangupRereadsKeys(t *testing.T) {
 // ends as at SIGTERM: the folder of the demo goes too.
 func TestAServerEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("pseudo terminals are needed:", err)
-		}
-		t.Skip("no pseudo terminals here:", err)
-	}
-	defer master.Close()
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, slave := pseudoTerminal(t)
 	p := newProcess(t, "symbolon", "serve", "--demo", "--listen", "127.0.0.1:0")
 	temp := t.TempDir()
 	p.cmd.Env = append(p.cmd.Env, "TMPDIR="+temp)

@@ -31,6 +31,7 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 			if isRun := len(args) == 1 && args[0] == "run"; verb == "gc" && isRun == q.Dry {
 				return cli.Usage(`must be "gc run" or "gc --dry-run"`)
 			}
+			q.Look = e.look()
 			return conf.operate(c.Context(), e, func(op operator) error { return op.Maintain(c.Context(), q, e.stdout) })
 		},
 	}

@@ -18,7 +18,10 @@ func tokenCommand(e *env) *cobra.Command {
 }
 
 func runToken(ctx context.Context, e *env, conf *configFlags, q node.TokenQuery) error {
-	return conf.operate(ctx, e, func(op operator) error { return op.Token(ctx, q, e.stdout) })
+	return conf.operate(ctx, e, func(op operator) error {
+		q.Look = e.look()
+		return op.Token(ctx, q, e.stdout)
+	})
 }
 
 func tokenAddCommand(e *env) *cobra.Command {

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"strings"
 	"testing"
 
 	"symbolon/internal/console"
@@ -28,6 +29,21 @@ func TestNearestIsATypingMistakeAway(t *testing.T) {
 	for word, want := range map[string]string{"serv": "serve", "Sevre": "serve", "reslove": "resolve", "sim": "sym", "inspect": "", "": ""} {
 		if got := console.Nearest(word, known); got != want {
 			t.Errorf("%q: got %q; want %q", word, got, want)
+		}
+	}
+}
+
+func TestTitlesAreAlignedAndPaintedForTerminals(t *testing.T) {
+	for look, want := range map[console.Look]string{
+		console.Plain:   "a       bad\nlonger  x\n",
+		console.Aligned: "N       STATE\na       bad\nlonger  x\n",
+		console.Colored: "\x1b[1mN       STATE\x1b[0m\na       \x1b[31mbad\x1b[0m\nlonger  x\n",
+	} {
+		var b strings.Builder
+		table := console.NewTable(&b, look, "N", "STATE")
+		console.Printf(table, "a\t%s\nlonger\tx\n", look.Paint(console.Bad, "bad"))
+		if err := table.Flush(); err != nil || b.String() != want {
+			t.Errorf("look %d: got %q, %v; want %q", look, &b, err, want)
 		}
 	}
 }

@@ -11,9 +11,15 @@ import (
 	"symbolon/internal/locate"
 )
 
+// A Form is that of trails.
+type Form struct {
+	JSON bool
+	Look console.Look // of text
+}
+
 // Check looks modules up, and returns the number of those without symbols. It writes the
 // trails of these for people, or of all as lines of JSON.
-func Check(ctx context.Context, lookup func(context.Context, Question) (*Trail, error), modules []ident.Module, asJSON bool, w io.Writer) (bad int, err error) {
+func Check(ctx context.Context, lookup func(context.Context, Question) (*Trail, error), modules []ident.Module, form Form, w io.Writer) (bad int, err error) {
 	trails := make([]*Trail, len(modules))
 	err = bucket.Each(len(modules), func(i int) (err error) {
 		trails[i], err = lookup(ctx, Question{Module: modules[i], Purpose: locate.Debug})
@@ -27,12 +33,12 @@ func Check(ctx context.Context, lookup func(context.Context, Question) (*Trail, 
 			bad++
 		}
 		switch {
-		case asJSON:
+		case form.JSON:
 			if err := json.NewEncoder(w).Encode(t); err != nil {
 				return bad, err
 			}
 		case !t.Found:
-			t.WriteText(w, false)
+			t.WriteText(w, form.Look, false)
 			console.Printf(w, "\n")
 		}
 	}

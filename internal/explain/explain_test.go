@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"symbolon/internal/console"
 	"symbolon/internal/explain"
 	"symbolon/internal/fault"
 	"symbolon/internal/locate"
@@ -43,8 +44,8 @@ func TestTextBeginsWithTheVerdictAndTheDecisiveCandidate(t *testing.T) {
 	}
 	x := explain.New(explain.Question{Module: m}, tried, tried[1].Fault, time.Now(), 3)
 	var short, full strings.Builder
-	x.WriteText(&short, false)
-	x.WriteText(&full, true)
+	x.WriteText(&short, console.Plain, false)
+	x.WriteText(&full, console.Plain, true)
 	head := "kiln/caeeab3dac563879c0a40e7bbc2a2ad961b2aa8d: denied: HTTP 403\n\n"
 	if text := short.String(); !strings.HasPrefix(text, head+"  2. second") || strings.Contains(text, "first") ||
 		!strings.HasSuffix(text, "\n2 other candidates not shown; symbolon explain --all lists them\n") {

@@ -13,12 +13,16 @@ import (
 // WriteText writes the trail for people: the verdict, the candidate that decided it,
 // the advice and the module; with all set, the other candidates too. It ignores errors
 // of w, as all that writes to a terminal does.
-func (t *Trail) WriteText(w io.Writer, all bool) {
-	console.Printf(w, "%s: %s\n", console.Printable(t.Asked.name()), console.Printable(t.Verdict))
+func (t *Trail) WriteText(w io.Writer, look console.Look, all bool) {
+	style := console.Bad
+	if t.Found {
+		style = console.Good
+	}
+	console.Printf(w, "%s: %s\n", look.Paint(console.Bold, console.Printable(t.Asked.name())), look.Paint(style, console.Printable(t.Verdict)))
 	first, hidden := t.decisive(), 0
 	for i := range t.Tried {
 		if a := &t.Tried[i]; all || a.Chosen || i == first {
-			a.write(w, i+1)
+			a.write(w, look, i+1)
 		} else {
 			hidden++
 		}
@@ -35,7 +39,7 @@ func (t *Trail) WriteText(w io.Writer, all bool) {
 		{"file id", t.Asked.FileID}, {"derived", t.Asked.Derived},
 	} {
 		if l[1] != "" {
-			console.Printf(w, "%-12s %s\n", l[0], console.Printable(l[1]))
+			console.Printf(w, "%s %s\n", look.Paint(console.Faint, fmt.Sprintf("%-12s", l[0])), console.Printable(l[1]))
 		}
 	}
 	if hidden > 0 {
@@ -70,13 +74,13 @@ func (t *Trail) decisive() int {
 }
 
 // write writes the candidate with its number.
-func (a *Attempt) write(w io.Writer, number int) {
-	mark := " "
+func (a *Attempt) write(w io.Writer, look console.Look, number int) {
+	mark, style := " ", console.Faint
 	if a.Chosen {
-		mark = "*"
+		mark, style = "*", console.Good
 	}
 	head := fmt.Sprintf("%s %d. %s  %s", mark, number, console.Printable(a.Source), a.Kind)
-	console.Printf(w, "\n%s\n", strings.TrimRight(head, " ")) // the kind is empty if the source was not asked
+	console.Printf(w, "\n%s\n", look.Paint(style, strings.TrimRight(head, " "))) // the kind is empty if the source was not asked
 	if a.Location != "" {
 		console.Printf(w, "     %s\n", console.Printable(a.Location))
 	}

@@ -12,6 +12,7 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/buckettest"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/console"
 	"symbolon/internal/ident"
 	"symbolon/internal/missing"
 )
@@ -135,7 +136,7 @@ func TestTablesOfRows(t *testing.T) {
 			Client: missing.Client{Door: "debuginfod", Project: "tea"}},
 	}
 	var text, table strings.Builder
-	missing.WriteText(&text, list)
+	missing.WriteText(&text, list, console.Plain)
 	const lines = "       3  2026-11-23 16:05  jar.pdb/A1  mozilla/kiln  not found\n      12  2026-11-23 16:05  lid\uFFFD.so/c6f3  debuginfod  a, b\n"
 	if got := text.String(); got != lines {
 		t.Errorf("got\n%s, want\n%s", got, lines)

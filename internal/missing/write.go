@@ -25,7 +25,13 @@ func WriteCSV(w io.Writer, rows []*Row) error {
 }
 
 // WriteText writes rows as a table for people.
-func WriteText(w io.Writer, rows []*Row) {
+func WriteText(w io.Writer, rows []*Row, look console.Look) {
+	form, out := "%8d  %s  %s%s  %s  %s\n", w
+	if look != console.Plain {
+		t := console.NewTable(w, look, "REQUESTS", "LAST", "MODULE", "CLIENT", "REASON")
+		defer t.Flush() // its errors are those of a terminal
+		form, out = "%8d\t%s\t%s%s\t%s\t%s\n", t
+	}
 	for _, r := range rows {
 		name, id := r.DebugFile, r.DebugID
 		if id == "" {
@@ -38,7 +44,7 @@ func WriteText(w io.Writer, rows []*Row) {
 		if name != "" { // a debuginfod client sends the id only
 			name += "/"
 		}
-		console.Printf(w, "%8d  %s  %s%s  %s  %s\n", r.Count, r.Last.Format("2006-01-02 15:04"), console.Printable(name), id,
-			console.Printable(from), console.Printable(r.Reason))
+		console.Printf(out, form, r.Count, r.Last.Format("2006-01-02 15:04"), console.Printable(name), id,
+			console.Printable(from), look.Paint(console.Faint, console.Printable(r.Reason)))
 	}
 }

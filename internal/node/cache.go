@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"text/tabwriter"
 	"time"
 
 	"symbolon/internal/bin"
@@ -24,6 +23,7 @@ type CacheQuery struct {
 	Older  time.Duration `json:"older,omitempty"`
 	Faults bool          `json:"faults,omitempty"`
 	All    bool          `json:"all,omitempty"`
+	Look   console.Look  `json:"look,omitempty"`
 }
 
 // Cache runs a command of symbolon cache and writes its output to w.
@@ -44,7 +44,7 @@ func (n *Node) cacheStat(q CacheQuery, w io.Writer) error {
 	if q.JSON {
 		return json.NewEncoder(w).Encode(st)
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := console.NewTable(w, q.Look, "KIND", "FILES", "SIZE")
 	for _, k := range st.Kinds {
 		console.Printf(t, "%s\t%d\t%s\n", k.Kind, k.Files, bin.Size(k.Bytes))
 	}
@@ -66,7 +66,7 @@ type cacheEntry struct {
 
 func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
 	enc := json.NewEncoder(w)
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := console.NewTable(w, q.Look, "KIND", "KEY", "SIZE", "LAST USE", "FAULT")
 	var failed error
 	n.store.List(func(x disk.Entry) bool {
 		if q.Kind != "" && string(x.Kind) != q.Kind || q.Faults && x.Fault == nil {
@@ -79,7 +79,7 @@ func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
 		if q.JSON {
 			failed = enc.Encode(l)
 		} else {
-			console.Printf(t, "%s\t%s\t%d\t%s\t%s\n", l.Kind, l.Key[:16], l.Size, l.Used.Format(time.RFC3339), console.Printable(l.Fault))
+			console.Printf(t, "%s\t%s\t%d\t%s\t%s\n", l.Kind, l.Key[:16], l.Size, l.Used.Format(time.RFC3339), q.Look.Paint(console.Bad, console.Printable(l.Fault)))
 		}
 		return failed == nil && ctx.Err() == nil
 	})

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"symbolon/internal/console"
 )
 
 // MaintainQuery is a command of symbolon gc or symbolon store.
 type MaintainQuery struct {
-	Verb string `json:"verb"` // gc, check or rebuild
-	Dry  bool   `json:"dry"`
-	JSON bool   `json:"json"`
+	Verb string       `json:"verb"` // gc, check or rebuild
+	Dry  bool         `json:"dry"`
+	JSON bool         `json:"json"`
+	Look console.Look `json:"look,omitempty"`
 }
 
 // Maintain runs a command on the store of uploads and writes its output to w.
@@ -26,7 +29,7 @@ func (n *Node) Maintain(ctx context.Context, q MaintainQuery, w io.Writer) error
 		if q.JSON {
 			return json.NewEncoder(w).Encode(r)
 		}
-		r.Write(w)
+		r.Write(w, q.Look)
 		return nil
 	case "check":
 		return n.uploads.keeper.Check(ctx, flushing(w))

@@ -6,16 +6,16 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"text/tabwriter"
 
 	"symbolon/internal/console"
 )
 
 // ProjectQuery is a command of symbolon project.
 type ProjectQuery struct {
-	Name   string `json:"name,omitempty"` // to set; empty: list all
-	Public bool   `json:"public"`
-	JSON   bool   `json:"json"`
+	Name   string       `json:"name,omitempty"` // to set; empty: list all
+	Public bool         `json:"public"`
+	JSON   bool         `json:"json"`
+	Look   console.Look `json:"look,omitempty"`
 }
 
 // projectEntry is a line of the output.
@@ -36,7 +36,7 @@ func (n *Node) Project(ctx context.Context, q ProjectQuery, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := console.NewTable(w, q.Look, "PROJECT", "READERS")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if q.JSON {
 			if err := json.NewEncoder(w).Encode(projectEntry{name, all[name]}); err != nil {

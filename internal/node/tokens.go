@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"symbolon/internal/console"
@@ -16,12 +15,13 @@ import (
 
 // TokenQuery is a command of symbolon token.
 type TokenQuery struct {
-	Verb  string      `json:"verb"` // add, ls or rm
-	JSON  bool        `json:"json"`
-	Token token.Token `json:"token"`         // to add
-	ID    string      `json:"id,omitempty"`  // to remove
-	URL   string      `json:"url,omitempty"` // of this server, in the form of Sentry's client; empty: the plain form
-	Org   string      `json:"org,omitempty"` // Sentry's organization in that form
+	Verb  string       `json:"verb"` // add, ls or rm
+	JSON  bool         `json:"json"`
+	Token token.Token  `json:"token"`         // to add
+	ID    string       `json:"id,omitempty"`  // to remove
+	URL   string       `json:"url,omitempty"` // of this server, in the form of Sentry's client; empty: the plain form
+	Org   string       `json:"org,omitempty"` // Sentry's organization in that form
+	Look  console.Look `json:"look,omitempty"`
 }
 
 // tokenEntry is a line of token ls. The token itself is known only when it is created.
@@ -78,7 +78,7 @@ func (n *Node) listTokens(ctx context.Context, q TokenQuery, w io.Writer) error 
 	if err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	t := console.NewTable(w, q.Look, "ID", "RIGHTS", "PROJECTS", "CREATED", "EXPIRES", "NAME")
 	for i := range list {
 		k := &list[i]
 		if q.JSON {

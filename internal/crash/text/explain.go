@@ -34,7 +34,7 @@ func (p *printer) missing(now time.Time) {
 			}
 			p.printf("\nNo %s for %s:\n", x.text, m.CodeFile)
 			// Without a candidate the advice is to name a source.
-			explain.New(explain.Question{Module: m, Purpose: x.purpose}, x.lookup.Trail, x.lookup.Report.Fault, now, len(x.lookup.Trail)).WriteText(p.w, true)
+			explain.New(explain.Question{Module: m, Purpose: x.purpose}, x.lookup.Trail, x.lookup.Report.Fault, now, len(x.lookup.Trail)).WriteText(p.w, p.look, true)
 			break // the other search went the same way
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/hint"
 	"symbolon/internal/crash/reason"
@@ -22,15 +23,18 @@ type Options struct {
 	Brief   bool // without the other threads, the modules and the list of streams
 	Explain bool // with the reasons for frames, and for missing symbols
 	Now     time.Time
+	Look    console.Look
 }
 
 // WriteHuman writes r as rust-minidump does.
 func WriteHuman(w io.Writer, r *crash.Report, opt Options) error {
 	p := newPrinter(w, r)
+	p.look = opt.Look
 	p.system()
 	p.crash()
 	if i := r.Requesting; i >= 0 {
-		p.printf("Thread %d %s (%s) - tid: %d\n", i, r.Threads[i].Name, p.state(), r.Threads[i].ID)
+		p.paint(console.Bold, "Thread %d %s (%s) - tid: %d", i, r.Threads[i].Name, p.state(), r.Threads[i].ID)
+		p.printf("\n")
 		p.stack(i)
 		p.printf("\n")
 	}
@@ -49,7 +53,8 @@ func (p *printer) rest() {
 	r := p.Report
 	for i := range r.Threads {
 		if t := &r.Threads[i]; i != r.Requesting && !t.IsWriter {
-			p.printf("Thread %d %s - tid: %d\n", i, t.Name, t.ID)
+			p.paint(console.Bold, "Thread %d %s - tid: %d", i, t.Name, t.ID)
+			p.printf("\n")
 			p.stack(i)
 		}
 	}
@@ -79,7 +84,9 @@ func (p *printer) crash() {
 	if e := p.Exception; e == nil {
 		p.printf("No crash\n")
 	} else {
-		p.printf("Crash reason:  %s\n", e)
+		p.printf("Crash reason:  ")
+		p.paint(console.Bad, "%s", e)
+		p.printf("\n")
 		p.address(e)
 		p.instruction()
 		p.guesses()
@@ -220,7 +227,8 @@ func (p *printer) stack(i int) {
 		f := &frames[k]
 		for c := range max(len(f.Functions)-1, 0) {
 			x := &f.Functions[c]
-			p.printf("%2d  %s!%s", n, ident.FileName(p.Modules[f.Module].CodeFile), x.Name)
+			p.printf("%2d  %s!", n, ident.FileName(p.Modules[f.Module].CodeFile))
+			p.paint(console.Bold, "%s", x.Name)
 			if x.File != "" && x.Line != 0 {
 				p.printf(" [%s : %d]", ident.FileName(x.File), x.Line)
 			}
@@ -254,7 +262,8 @@ func (p *printer) place(f *crash.Frame) {
 		return
 	}
 	fn := &f.Functions[len(f.Functions)-1]
-	p.printf("!%s", fn.Name)
+	p.printf("!")
+	p.paint(console.Bold, "%s", fn.Name)
 	start, ok := p.LineStart(f, false)
 	switch {
 	case fn.File == "" || fn.Line == 0:

@@ -16,14 +16,22 @@ import (
 // A printer prints a report.
 type printer struct {
 	*crash.Report
-	w *bufio.Writer
+	w    *bufio.Writer
+	look console.Look
 }
 
-func newPrinter(w io.Writer, r *crash.Report) *printer { return &printer{r, bufio.NewWriter(w)} }
+func newPrinter(w io.Writer, r *crash.Report) *printer {
+	return &printer{Report: r, w: bufio.NewWriter(w)}
+}
 
 // printf prints a piece of text. Errors are those of Flush.
 func (p *printer) printf(format string, args ...any) {
 	_, _ = p.w.WriteString(console.Printable(fmt.Sprintf(format, args...)))
+}
+
+// paint prints a piece of text in a style.
+func (p *printer) paint(s console.Style, format string, args ...any) {
+	_, _ = p.w.WriteString(p.look.Paint(s, console.Printable(fmt.Sprintf(format, args...))))
 }
 
 // state returns the words for the state of the requesting thread.

@@ -226,7 +226,7 @@ func (s *Session) write(w io.Writer, report any) error {
 	if s.opt.JSON || !hasText {
 		return crash.WriteJSON(w, report, s.opt.Compact)
 	}
-	return text.WriteHuman(w, r, text.Options{Brief: s.opt.Brief, Explain: s.opt.Crash.Explain, Now: time.Now()})
+	return text.WriteHuman(w, r, text.Options{Brief: s.opt.Brief, Explain: s.opt.Crash.Explain, Now: time.Now(), Look: s.env.Look})
 }
 
 // here returns a processor that also uses files of this machine: those of the modules

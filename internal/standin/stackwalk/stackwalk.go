@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"symbolon/internal/companion"
+	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -28,7 +29,8 @@ import (
 // An Env is the environment of a tool.
 type Env struct {
 	standin.Env
-	IsTerminal bool // Stderr is a terminal
+	IsTerminal bool         // Stderr is a terminal
+	Look       console.Look // of Stdout
 	// Open returns a processor, and a function that closes it.
 	Open func(ctx context.Context, s Sources) (p *crash.Processor, done func(), err error)
 }

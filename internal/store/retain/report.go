@@ -35,7 +35,7 @@ func (r *Report) note(id string) {
 }
 
 // Write writes the report for people.
-func (r *Report) Write(w io.Writer) {
+func (r *Report) Write(w io.Writer, look console.Look) {
 	removed, deletes := "removed", "deleted"
 	if r.Dry {
 		removed, deletes = "would remove", "would delete"
@@ -45,13 +45,13 @@ func (r *Report) Write(w io.Writer) {
 		console.Printf(w, "rule %d, %s: %s, %s; %s %d, %s\n", i+1, one.Rule.Keep, console.Count(one.Uploads, "upload"), console.Count(one.Bytes, "byte"),
 			deletes, one.Expired, console.Count(one.Freed, "byte"))
 	}
-	console.Printf(w, "%s in use, %s; %d deleted\n", console.Count(r.Uploads, "upload"), console.Count(r.Usage.Total, "byte"), r.Deleted)
+	console.Printf(w, "%s, %s; %d deleted\n", look.Paint(console.Bold, console.Count(r.Uploads, "upload")+" in use"), console.Count(r.Usage.Total, "byte"), r.Deleted)
 	console.Printf(w, "%s the keys of %s\n", removed, console.Count(r.Erased, "deleted upload"))
 	console.Printf(w, "%s the bytes of %s, %s; those of %d more are not in use, and removed in a day\n",
 		removed, console.Count(r.Removed, "file"), console.Count(r.Bytes, "byte"), r.Marked+r.Waiting)
 	console.Printf(w, "%s %s of uploads that were not accepted, and %s of files\n",
 		removed, console.Count(r.Entries, "identifier"), console.Count(r.Chunks, "piece"))
 	for _, id := range r.Broken {
-		console.Printf(w, "upload %s: its record is lost or cannot be read; see symbolon store check\n", id)
+		console.Printf(w, "%s\n", look.Paint(console.Bad, "upload "+id+": its record is lost or cannot be read; see symbolon store check"))
 	}
 }
