@@ -4,14 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/batch"
-	"symbolon/internal/bin"
 	"symbolon/internal/cli"
-	"symbolon/internal/console"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
 )
@@ -78,17 +75,10 @@ func runBatch(ctx context.Context, e *env, conf configFlags, opt batch.Options, 
 	answer := n.Answers()
 	opt.NewRun = func() *filter.Run { return &filter.Run{Names: n.Names(), Answer: answer} }
 	opt.Open, opt.Rows.Text = n.OpenPlace, auto.Logs
-	bar := console.Progress{W: e.stderr}
-	if shown := time.Now(); e.tty {
-		opt.Progress = func(read, all int64) {
-			if now := time.Now(); now.Sub(shown) > time.Second {
-				shown = now
-				bar.Show("%v of %v read", bin.Size(read), bin.Size(all))
-			}
-		}
-	}
+	bar := e.progress("reading", "")
+	opt.Progress = bar.Set
 	result, err := batch.Run(ctx, &opt)
-	bar.Clear()
+	bar.Close()
 	if result != nil {
 		result.Report(e.stderr)
 	}

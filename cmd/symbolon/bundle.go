@@ -31,6 +31,8 @@ Missing files, and files that are not text, are omitted.`,
 				return err
 			}
 			defer d.Close()
+			stop := e.watch(args[0], out, obj)
+			defer stop()
 			written, all := 0, 0
 			err = writeFile(e, out, func(w io.Writer) error {
 				written, all, err = srcbundle.Write(c.Context(), w, obj, filepath.Base(args[0]), args[1])
@@ -39,6 +41,7 @@ Missing files, and files that are not text, are omitted.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
+			stop()
 			say(e.stderr, "wrote %d of %s\n", written, counted(all, "source"))
 			return nil
 		},

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +40,18 @@ input.`,
 			}
 			form := explain.Form{JSON: asJSON, Look: e.look()}
 			return conf.operate(c.Context(), e, func(op operator) error {
-				bad, err := explain.Check(c.Context(), op.Explain, modules, form, e.stdout)
+				bar := e.progress("checking", "module")
+				defer bar.Close()
+				done := atomic.Int64{}
+				lookup := func(ctx context.Context, q explain.Question) (*explain.Trail, error) {
+					t, err := op.Explain(ctx, q)
+					bar.Set(done.Add(1), int64(len(modules)))
+					if done.Load() == int64(len(modules)) {
+						bar.Close() // the trails are printed next
+					}
+					return t, err
+				}
+				bad, err := explain.Check(c.Context(), lookup, modules, form, e.stdout)
 				if err == nil && bad > 0 {
 					err = fmt.Errorf("%d of %s without symbols", bad, counted(len(modules), "module"))
 				}

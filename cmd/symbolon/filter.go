@@ -5,14 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"symbolon/internal/bin"
 	"symbolon/internal/cli"
-	"symbolon/internal/console"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
 	"symbolon/internal/ident"
@@ -143,17 +142,13 @@ func (f *configFlags) over(e *env, files *auto.Files, isLocal bool) (*temporary,
 // filter filters one input, with progress on a terminal.
 func (f *filterFlags) filter(ctx context.Context, e *env, run *filter.Run, name string, out io.Writer) error {
 	in := auto.Input{Name: name, Stdin: e.stdin}
-	if e.tty && name != "-" {
-		bar := console.Progress{W: e.stderr}
-		defer bar.Clear()
-		done, begun := 0, time.Now()
-		shown := begun
+	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() && !e.isShown(f.out) {
+		bar := e.progress("reading "+filepath.Base(name), "")
+		defer bar.Close()
+		done := int64(0)
 		in.Count = func(n int) {
-			done += n
-			if now := time.Now(); now.Sub(shown) > time.Second {
-				shown = now
-				bar.Show("%v read, %v/s", bin.Size(done), bin.Size(float64(done)/now.Sub(begun).Seconds()))
-			}
+			done += int64(n)
+			bar.Set(done, st.Size())
 		}
 	}
 	return auto.Filter(ctx, run, f.format, in, out)

@@ -20,6 +20,8 @@ func inspectCommand(e *env) *cobra.Command {
 				return err
 			}
 			defer d.Close()
+			stop := e.watch(args[0], "", d.Objects()...)
+			defer stop()
 			var all []*inspect.Description
 			for _, o := range d.Objects() {
 				x, err := inspect.Object(c.Context(), o)
@@ -28,6 +30,7 @@ func inspectCommand(e *env) *cobra.Command {
 				}
 				all = append(all, x)
 			}
+			stop()
 			if asJSON {
 				enc := json.NewEncoder(e.stdout)
 				enc.SetEscapeHTML(false)

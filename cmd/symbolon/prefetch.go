@@ -32,12 +32,8 @@ found.`,
 			if err != nil {
 				return err
 			}
-			progress := io.Discard
-			if e.tty {
-				progress = e.stderr
-			}
 			return conf.operate(c.Context(), e, func(op operator) error {
-				p := node.Prefetching{Fetch: op.Prefetch, Parallel: parallel, Out: e.stdout, Errs: e.stderr, Progress: progress}
+				p := node.Prefetching{Fetch: op.Prefetch, Parallel: parallel, Out: e.stdout, Errs: e.stderr, Progress: e.progress("fetching", "module")}
 				return p.Run(c.Context(), modules)
 			})
 		},

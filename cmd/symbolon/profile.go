@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,8 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 	if err := auto.CheckProfile(name); err != nil {
 		return err
 	}
+	bar := e.progress("reading "+filepath.Base(name), "")
+	defer bar.Close()
 	f.conf.sets = append([]string{"log.level=warn"}, f.conf.sets...)
 	files := &auto.Files{}
 	defer files.Links.Remove()
@@ -80,6 +83,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 	}
 	v := profiler.NewViewer(name, n.ForProfile())
 	address := v.Address(page, ln)
+	bar.Close()
 	say(e.stdout, "%s\n", address)
 	if !f.isHeadless {
 		profiler.Browse(address)

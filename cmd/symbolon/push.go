@@ -136,7 +136,9 @@ func (f *pushFlags) run(e *env) func(*cobra.Command, []string) error {
 
 func (f *pushFlags) push(ctx context.Context, e *env, args []string) error {
 	limitHeap(commandMemory)
-	out := push.NewReport(e.stdout, e.stderr, e.tty, f.asJSON)
+	bar := e.progress("reading", "")
+	defer bar.Close()
+	out := push.NewReport(e.stdout, e.stderr, bar, f.asJSON)
 	damage := func(name string, info object.Info) {
 		out.Clear()
 		standin.ReportDamage(e.stderr, name, info)

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/cli"
+	"symbolon/internal/console"
 	"symbolon/internal/node"
 )
 
@@ -31,8 +36,12 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 			if isRun := len(args) == 1 && args[0] == "run"; verb == "gc" && isRun == q.Dry {
 				return cli.Usage(`must be "gc run" or "gc --dry-run"`)
 			}
-			q.Look = e.look()
-			return conf.operate(c.Context(), e, func(op operator) error { return op.Maintain(c.Context(), q, e.stdout) })
+			q.Look, q.Progress = e.look(), e.tty
+			bar := e.progress(map[string]string{"gc": "collecting", "check": "checking", "rebuild": "rebuilding"}[verb], "")
+			defer bar.Close()
+			return conf.operate(c.Context(), e, func(op operator) error {
+				return op.Maintain(c.Context(), q, &maintainOutput{w: e.stdout, bar: bar})
+			})
 		},
 	}
 	conf.addBase(c.Flags())
@@ -42,4 +51,32 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 		c.Flags().BoolVar(&q.JSON, "json", false, "print JSON")
 	}
 	return c
+}
+
+// maintainOutput passes the output of node.Maintain on, and shows the progress in it.
+type maintainOutput struct {
+	w    io.Writer
+	bar  *console.Progress
+	line []byte // the beginning of a line
+}
+
+// Write implements io.Writer.
+func (m *maintainOutput) Write(p []byte) (int, error) {
+	m.line = append(m.line, p...)
+	for {
+		line, rest, isWhole := bytes.Cut(m.line, []byte("\n"))
+		if !isWhole {
+			return len(p), nil
+		}
+		if done, isProgress := bytes.CutPrefix(line, []byte(node.ProgressMark)); isProgress {
+			n, _ := strconv.ParseInt(string(done), 10, 64) // of our own
+			m.bar.Set(n, 0)
+		} else {
+			m.bar.Clear()
+			if _, err := m.w.Write(m.line[:len(line)+1]); err != nil {
+				return 0, err
+			}
+		}
+		m.line = rest
+	}
 }

@@ -38,6 +38,7 @@ start begins after that function.`,
 			}
 			defer d.Close()
 			limitHeap(commandMemory)
+			defer e.watch(args[0], out, obj)()
 			opt.File, opt.Binary = filepath.Base(args[0]), d.Binary()
 			err = writeFile(e, out, func(w io.Writer) error { return symwrite.Write(c.Context(), w, obj, opt) })
 			if err != nil {
@@ -70,6 +71,7 @@ the records cannot express is omitted.`,
 				return err
 			}
 			defer d.Close()
+			defer e.watch(args[0], out, d.Objects()...)()
 			err = writeFile(e, out, func(w io.Writer) error {
 				b := bufio.NewWriter(w)
 				return errors.Join(symwrite.CFI(c.Context(), b, d.Object()), b.Flush())

@@ -90,6 +90,7 @@ type symbfileInput struct{ code, debug *companion.File }
 // extractSymbfiles writes ranges and return pads to the files that have a name.
 func extractSymbfiles(ctx context.Context, e *env, from symbfileInput, ranges, pads string) error {
 	limitHeap(commandMemory)
+	defer e.watch(cmp.Or(from.debug.Object().Info().Module.DebugFile, "debug information"), cmp.Or(ranges, pads), from.debug.Object())()
 	in := extract.Input{
 		Debug: from.debug.Object(), Code: from.code.Object(),
 		Workers: runtime.GOMAXPROCS(0), Scratch: scratch.Dir(os.TempDir()),

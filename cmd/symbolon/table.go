@@ -66,6 +66,8 @@ func buildTable(ctx context.Context, e *env, name, out string, build func(contex
 	}
 	defer d.Close()
 	limitHeap(commandMemory)
+	stop := e.watch(name, out, obj)
+	defer stop()
 	src := d.Source()
 	hash, err := table.HashOf(src, src.Relax)
 	if err != nil {
@@ -78,6 +80,7 @@ func buildTable(ctx context.Context, e *env, name, out string, build func(contex
 		}
 		return b.Flush()
 	})
+	stop()
 	if err == nil && obj.Info().BadRecords > 0 {
 		say(e.stderr, "%s: omitted %s; see \"symbolon inspect\"\n", name, counted(obj.Info().BadRecords, "damaged record"))
 	}

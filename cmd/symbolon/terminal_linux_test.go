@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -101,5 +105,62 @@ func TestTextIsPaintedOnTerminalsOnly(t *testing.T) {
 				t.Errorf("%s with %s and %q: titles %v: %q", name, x.variable, x.args, hasTitles, got)
 			}
 		}
+	}
+}
+
+// TestProgressIsShownWhileASourceIsSlow has a source that answers when the progress is
+// seen.
+func TestProgressIsShownWhileASourceIsSlow(t *testing.T) {
+	t.Parallel()
+	for verb, args := range map[string][]string{"fetching": {"prefetch"}, "checking": {"check", "--manifest"}} {
+		seen := make(chan struct{})
+		slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-seen:
+			case <-r.Context().Done():
+			}
+			http.NotFound(w, r)
+		}))
+		t.Cleanup(slow.Close)
+		list := filepath.Join(t.TempDir(), "list")
+		if err := os.WriteFile(list, []byte("kiln/3DABEECA56AC7938C0A40E7BBC2A2AD90\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		master, slave := pseudoTerminal(t)
+		p := newProcess(t, append(append([]string{"symbolon"}, args...), list, "--source", slow.URL, "--data", t.TempDir())...)
+		p.cmd.Stderr = slave
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		slave.Close()
+		var text strings.Builder
+		var once sync.Once
+		for b := make([]byte, 4096); ; {
+			n, err := master.Read(b)
+			text.Write(b[:n])
+			if strings.Contains(text.String(), "\r"+verb+": 1s") {
+				once.Do(func() { close(seen) })
+			}
+			if err != nil { // the program ended
+				break
+			}
+		}
+		_ = p.cmd.Wait()
+		if !strings.Contains(text.String(), "\r"+verb+": 1s") {
+			t.Errorf("%s: %q", verb, &text)
+		}
+	}
+}
+
+func TestOutputOfTheStoreIsCutAtProgress(t *testing.T) {
+	var out strings.Builder
+	m := &maintainOutput{w: &out, bar: (&env{}).progress("checking", "")}
+	for _, piece := range []string{"upload a: da", "maged\n\r1", "23\nchecked 1 upload\n"} {
+		if _, err := io.WriteString(m, piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := out.String(), "upload a: damaged\nchecked 1 upload\n"; got != want {
+		t.Errorf("got %q; want %q", got, want)
 	}
 }

@@ -79,7 +79,9 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 			return cli.Usage(fmt.Sprintf("invalid --sources %q: must be a folder", f.sources))
 		}
 	}
-	out := send.NewReport(e.stdout, e.stderr, e.tty, f.asJSON)
+	bar := e.progress("uploading", "")
+	defer bar.Close()
+	out := send.NewReport(e.stdout, e.stderr, bar, f.asJSON)
 	if f.send.URL != "" {
 		return f.uploadTo(ctx, out, paths)
 	}

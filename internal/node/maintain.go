@@ -8,18 +8,28 @@ import (
 	"net/http"
 
 	"symbolon/internal/console"
+	"symbolon/internal/store/retain"
 )
 
 // MaintainQuery is a command of symbolon gc or symbolon store.
 type MaintainQuery struct {
-	Verb string       `json:"verb"` // gc, check or rebuild
-	Dry  bool         `json:"dry"`
-	JSON bool         `json:"json"`
-	Look console.Look `json:"look,omitempty"`
+	Verb     string       `json:"verb"` // gc, check or rebuild
+	Dry      bool         `json:"dry"`
+	JSON     bool         `json:"json"`
+	Look     console.Look `json:"look,omitempty"`
+	Progress bool         `json:"progress,omitempty"` // see ProgressMark
 }
+
+// ProgressMark begins the lines of the output that have the bytes checked so far, if
+// the query asks for them.
+const ProgressMark = "\r"
 
 // Maintain runs a command on the store of uploads and writes its output to w.
 func (n *Node) Maintain(ctx context.Context, q MaintainQuery, w io.Writer) error {
+	var report retain.Progress
+	if q.Progress {
+		report = func(bytes int64) { console.Printf(flushing(w), ProgressMark+"%d\n", bytes) }
+	}
 	switch q.Verb {
 	case "gc":
 		r, err := n.uploads.keeper.Collect(ctx, q.Dry)
@@ -32,9 +42,9 @@ func (n *Node) Maintain(ctx context.Context, q MaintainQuery, w io.Writer) error
 		r.Write(w, q.Look)
 		return nil
 	case "check":
-		return n.uploads.keeper.Check(ctx, flushing(w))
+		return n.uploads.keeper.Check(ctx, flushing(w), report)
 	case "rebuild":
-		return n.uploads.keeper.Rebuild(ctx, flushing(w))
+		return n.uploads.keeper.Rebuild(ctx, flushing(w), report)
 	}
 	return fmt.Errorf("unknown store command %q", q.Verb)
 }

@@ -17,7 +17,7 @@ type Prefetching struct {
 	Parallel int                                                     // modules at a time
 	Out      io.Writer                                               // for the missing modules
 	Errs     io.Writer                                               // for the summary
-	Progress io.Writer                                               // a terminal, or io.Discard
+	Progress *console.Progress                                       // of modules
 }
 
 // Run fetches modules. It prints a line for each missing one, which is an error at the
@@ -30,7 +30,6 @@ func (p *Prefetching) Run(ctx context.Context, modules []ident.Module) error {
 		failure       error
 		wg            sync.WaitGroup
 		slots         = make(chan struct{}, p.Parallel)
-		bar           = console.Progress{W: p.Progress}
 		total         = console.Count(len(modules), "module")
 	)
 	for _, m := range modules {
@@ -49,16 +48,16 @@ func (p *Prefetching) Run(ctx context.Context, modules []ident.Module) error {
 				failure = err
 			case !x.Found:
 				missing++
-				bar.Clear()
+				p.Progress.Clear()
 				console.Printf(p.Out, "%s/%s: %s\n", console.Printable(cmp.Or(m.DebugFile, m.CodeFile)),
 					cmp.Or(m.DebugIDText, m.CodeID.String()), console.Printable(x.Detail))
 			}
 			bytes += x.Bytes
-			bar.Show("%d of %s, %d missing", done, total, missing)
+			p.Progress.Set(int64(done), int64(len(modules)))
 		})
 	}
 	wg.Wait()
-	bar.Clear()
+	p.Progress.Close()
 	if failure == nil {
 		failure = context.Cause(ctx)
 	}

@@ -36,6 +36,7 @@ type Object struct {
 	mapped  bool        // reading it may fault
 	relax   func()
 	leftOut atomic.Uint64
+	watch   func(done, all int64) // may be nil
 }
 
 // New returns the object of a view.
@@ -48,6 +49,27 @@ func (o *Object) View() View { return o.view }
 
 // SetName sets the name of the object in its file.
 func (o *Object) SetName(name string) { o.info.Name = name }
+
+// Watch has Blocks report the bytes of code that it has passed, and those of all code,
+// or zero if the size is unknown.
+func (o *Object) Watch(report func(done, all int64)) { o.watch = report }
+
+func (o *Object) watchBlocks(yield func(*sym.Block) error) func(*sym.Block) error {
+	first, all := int64(-1), int64(0)
+	for _, s := range o.info.Segments {
+		all += int64(s.Size)
+	}
+	return func(b *sym.Block) error {
+		if len(b.Rows) > 0 {
+			at := int64(b.Rows[0].Addr)
+			if first < 0 {
+				first = at
+			}
+			o.watch(at-first, all)
+		}
+		return yield(b)
+	}
+}
 
 // AddDamage adds damage of the file that the object is in.
 func (o *Object) AddDamage(d Damage) {
@@ -145,6 +167,9 @@ func (o *Object) Blocks(opt BlockOptions, yield func(*sym.Block) error) (err err
 	defer RecoverFault(&err)()
 	if o.mapping != nil {
 		yield = o.mapBlocks(yield)
+	}
+	if o.watch != nil {
+		yield = o.watchBlocks(yield)
 	}
 	return o.view.Blocks(opt, yield)
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"symbolon/internal/console"
 )
@@ -19,37 +18,26 @@ type Report struct {
 	out, errs io.Writer
 	asJSON    bool
 
-	mu  sync.Mutex
-	bar console.Progress
+	bar *console.Progress
 }
 
 // NewReport returns a Report that prints files to out, as text or JSON, and the rest to
-// errs, on a terminal with progress.
-func NewReport(out, errs io.Writer, isTerminal, asJSON bool) *Report {
-	r := &Report{out: out, errs: errs, asJSON: asJSON, bar: console.Progress{W: io.Discard}}
-	if isTerminal {
-		r.bar.W = errs
-	}
-	return r
+// errs. It shows and closes bar.
+func NewReport(out, errs io.Writer, bar *console.Progress, asJSON bool) *Report {
+	return &Report{out: out, errs: errs, asJSON: asJSON, bar: bar}
 }
 
 // Clear removes the progress from the terminal.
-func (r *Report) Clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bar.Clear()
-}
+func (r *Report) Clear() { r.bar.Clear() }
 
 // Progress shows the bytes of a file; see Events.
 func (r *Report) Progress(name string, done, total int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	name = console.Printable(filepath.Base(name))
+	verb := "sending "
 	if total == 0 {
-		r.bar.Show("%s: reading", name)
-		return
+		verb = "reading "
 	}
-	r.bar.Show("%s: %s of %s", name, console.Bytes(done), console.Bytes(total))
+	r.bar.Begin(verb+filepath.Base(name), done)
+	r.bar.Set(done, total)
 }
 
 // Warn prints a warning.
@@ -96,6 +84,7 @@ func (s *Set) text(noun string) string {
 
 // End prints the advice at the end.
 func (r *Report) End(s Summary) error {
+	r.bar.Close()
 	for _, name := range s.Packages {
 		console.Printf(r.errs, "for the debug information that is missing, install %s, or name a debuginfod server with --debuginfod URL\n", console.Printable(name))
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"time"
 
 	"symbolon/internal/console"
 	"symbolon/internal/ident"
@@ -17,29 +16,20 @@ var ErrFailed = errors.New("some files were not uploaded")
 type Report struct {
 	out, errs io.Writer
 	asJSON    bool
-	bar       console.Progress
-	begun     time.Time
+	bar       *console.Progress
 
 	counts map[State]int // files that could not be read are refused
 	sent   int64         // bytes of the uploaded files
 }
 
 // NewReport returns a Report that prints files to out, as text or JSON, and the rest
-// to errs, on a terminal with progress.
-func NewReport(out, errs io.Writer, isTerminal, asJSON bool) *Report {
-	r := &Report{out: out, errs: errs, asJSON: asJSON, bar: console.Progress{W: io.Discard}, begun: time.Now(), counts: map[State]int{}}
-	if isTerminal {
-		r.bar.W = errs
-	}
-	return r
+// to errs. It shows and closes bar.
+func NewReport(out, errs io.Writer, bar *console.Progress, asJSON bool) *Report {
+	return &Report{out: out, errs: errs, asJSON: asJSON, bar: bar, counts: map[State]int{}}
 }
 
-// Progress shows the bytes of a batch, with the rate and the rest of the time.
-func (r *Report) Progress(done, total int64) {
-	rate := float64(r.sent+done) / max(time.Since(r.begun).Seconds(), 0.001)
-	rest := time.Duration(float64(total-done) / max(rate, 1) * float64(time.Second))
-	r.bar.Show("%s of %s, %s/s, %v left", console.Bytes(done), console.Bytes(total), console.Bytes(int64(rate)), rest.Round(time.Second))
-}
+// Progress shows the bytes of a batch, after those that were sent before.
+func (r *Report) Progress(done, total int64) { r.bar.Set(r.sent+done, r.sent+total) }
 
 // Done prints the outcome of a file.
 func (r *Report) Done(x Outcome) {
@@ -51,6 +41,7 @@ func (r *Report) Done(x Outcome) {
 	r.counts[x.State]++
 	if x.State != Refused {
 		r.sent += x.Sent
+		r.bar.Set(r.sent, 0)
 	}
 	if !r.asJSON {
 		console.Printf(r.out, "%-8s  %s\n", x.State, console.Printable(x.File.Path))
@@ -77,6 +68,7 @@ func (r *Report) Failed(path string, err error) {
 
 // End prints the summary.
 func (r *Report) End(skipped Skipped) error {
+	r.bar.Close()
 	for _, n := range skipped.Nameless {
 		console.Printf(r.errs, "%s: not uploaded: %s\n", console.Printable(n.Path), n.Why)
 	}

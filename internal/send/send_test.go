@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/console"
 	"symbolon/internal/send"
 	"symbolon/internal/store"
 )
@@ -245,7 +246,7 @@ func TestRefusedFilesAreNotCountedAsUploaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs strings.Builder
-	report := send.NewReport(io.Discard, &errs, false, false)
+	report := send.NewReport(io.Discard, &errs, console.NewProgress(nil, "", "", time.Time{}, nil), false)
 	r.Done = report.Done
 	skipped, err := send.Upload(t.Context(), r, []string{dir}, "", report.Failed)
 	if err != nil {

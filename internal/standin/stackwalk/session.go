@@ -186,32 +186,16 @@ func (s *Session) identify(d *crash.Dump) {
 	}
 }
 
-// process makes the report on a dump. On a terminal the time it takes is shown, as
-// long as that is more than a second.
+// process makes the report on a dump.
 func (s *Session) process(ctx context.Context, p *crash.Processor, d *crash.Dump) (*crash.Report, error) {
-	bar := console.Progress{W: s.env.Stderr}
-	if !s.env.IsTerminal {
-		bar.W = io.Discard
+	var w io.Writer
+	if s.env.IsTerminal {
+		w = s.env.Stderr
 	}
-	ended, shown := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(shown)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for n := 1; ; n++ {
-			select {
-			case <-ended:
-				bar.Clear()
-				return
-			case <-tick.C:
-				bar.Show("looking up the symbols of %s, %d s", console.Count(len(d.Modules), "module"), n)
-			}
-		}
-	}()
-	r, err := p.Process(ctx, d, s.opt.Crash)
-	close(ended)
-	<-shown
-	return r, err
+	bar := console.NewProgress(w, "looking up the symbols of "+console.Count(len(d.Modules), "module"), "",
+		time.Now(), time.Tick(console.ProgressEvery))
+	defer bar.Close()
+	return p.Process(ctx, d, s.opt.Crash)
 }
 
 // write writes a report in the forms of the options. Those of Apple's systems have no

@@ -14,7 +14,15 @@ import (
 	"symbolon/internal/store"
 )
 
-const progressEvery = 10 * time.Second
+// The time between two lines of text for people, and between two reports.
+const (
+	textEvery   = 10 * time.Second
+	reportEvery = time.Second
+)
+
+// Progress is called with the bytes that were checked, now and then. If it is nil, text
+// for people has them.
+type Progress func(bytes int64)
 
 // inspection is a run of Check or Rebuild.
 type inspection struct {
@@ -26,6 +34,7 @@ type inspection struct {
 	checked set // copies
 	lost    set // uploads without a record
 	shown   time.Time
+	report  Progress
 
 	mu                               sync.Mutex
 	files, repaired, problems, total int
@@ -34,14 +43,18 @@ type inspection struct {
 
 // Check reads all files of all uploads, and reports missing and damaged ones, and missing
 // keys. The error of a store with problems is Malformed.
-func (k *Keeper) Check(ctx context.Context, out io.Writer) error { return k.inspect(ctx, false, out) }
+func (k *Keeper) Check(ctx context.Context, out io.Writer, report Progress) error {
+	return k.inspect(ctx, false, out, report)
+}
 
 // Rebuild does the same, and makes the records of files again from their bytes and the
 // identifiers from the records.
-func (k *Keeper) Rebuild(ctx context.Context, out io.Writer) error { return k.inspect(ctx, true, out) }
+func (k *Keeper) Rebuild(ctx context.Context, out io.Writer, report Progress) error {
+	return k.inspect(ctx, true, out, report)
+}
 
-func (k *Keeper) inspect(ctx context.Context, repair bool, out io.Writer) (err error) {
-	in := &inspection{Keeper: k, repair: repair, out: out, uploads: newSet(), checked: newSet(), lost: newSet(), shown: k.deps.Now()}
+func (k *Keeper) inspect(ctx context.Context, repair bool, out io.Writer, report Progress) (err error) {
+	in := &inspection{Keeper: k, repair: repair, out: out, uploads: newSet(), checked: newSet(), lost: newSet(), shown: k.deps.Now(), report: report}
 	if in.gone, err = k.deps.Store.GoneUploads(ctx); err != nil {
 		return err
 	}
@@ -120,8 +133,12 @@ func (in *inspection) file(ctx context.Context, u *store.Upload, f *store.Upload
 	if repaired {
 		in.repaired++
 	}
-	if now := in.deps.Now(); now.Sub(in.shown) >= progressEvery {
-		in.shown = now
+	switch since := in.deps.Now().Sub(in.shown); {
+	case in.report != nil && since >= reportEvery:
+		in.shown = in.shown.Add(since)
+		in.report(in.bytes)
+	case in.report == nil && since >= textEvery:
+		in.shown = in.shown.Add(since)
 		console.Printf(in.out, "%s, %s so far\n", console.Count(in.files, "file"), console.Count(in.bytes, "byte"))
 	}
 	return nil

@@ -17,7 +17,7 @@ func inspect(t *testing.T, k *retain.Keeper, repair bool) (string, error) {
 	if repair {
 		run = k.Rebuild
 	}
-	err := run(t.Context(), &out)
+	err := run(t.Context(), &out, nil)
 	return out.String(), err
 }
 
