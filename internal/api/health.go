@@ -27,16 +27,26 @@ const checkTimeout = 5 * time.Second
 func (f *Front) ownRoutes() []Route {
 	get, probe := []string{http.MethodGet}, []string{http.MethodGet, http.MethodHead}
 	return []Route{
-		{Methods: get, Pattern: "/__version__", Handle: f.version, Exempt: true},
-		{Methods: get, Pattern: "/__heartbeat__", Handle: f.answerHeartbeat, Exempt: true},
-		{Methods: get, Pattern: "/__lbheartbeat__", Handle: alive, Exempt: true},
-		{Methods: get, Pattern: "/__broken__", Handle: f.broken},
-		{Methods: probe, Pattern: "/healthcheck", Handle: healthy, Exempt: true, Fail: FailBare},
-		{Methods: probe, Pattern: "/healthz", Handle: alive, Exempt: true},
-		{Methods: probe, Pattern: "/live", Handle: alive, Exempt: true},
-		{Methods: probe, Pattern: "/ready", Handle: f.ready, Exempt: true},
-		{Methods: probe, Pattern: "/readyz", Handle: f.ready, Exempt: true},
-		{Methods: get, Pattern: "/metrics", Handle: metric.Handler().ServeHTTP, Exempt: true},
+		{Methods: get, Pattern: "/__version__", Summary: "The version of the server", Produces: "application/json", Handle: f.version, Exempt: true},
+		{Methods: get, Pattern: "/__heartbeat__", Summary: "Run the health checks, with their results", Produces: "application/json", Handle: f.answerHeartbeat, Exempt: true},
+		{Methods: get, Pattern: "/__lbheartbeat__", Summary: "Check that the server answers", Produces: "text/plain", Handle: alive, Exempt: true},
+		{Methods: get, Pattern: "/__broken__", Summary: "Fail on purpose, to test alerts", Handle: f.broken},
+		{Methods: probe, Pattern: "/healthcheck", Summary: "Check that the server answers, as Symbolicator does", Produces: "text/plain", Handle: healthy, Exempt: true, Fail: FailBare},
+		{Methods: probe, Pattern: "/healthz", Summary: "Check that the server answers", Produces: "text/plain", Handle: alive, Exempt: true},
+		{Methods: probe, Pattern: "/live", Summary: "Check that the server answers", Produces: "text/plain", Handle: alive, Exempt: true},
+		{Methods: probe, Pattern: "/ready", Summary: "Check that the server can take requests", Handle: f.ready, Exempt: true},
+		{Methods: probe, Pattern: "/readyz", Summary: "Check that the server can take requests", Handle: f.ready, Exempt: true},
+		{Methods: get, Pattern: "/metrics", Summary: "Metrics for Prometheus", Produces: "text/plain", Handle: metric.Handler().ServeHTTP, Exempt: true},
+		{Methods: get, Pattern: "/openapi.json", Summary: "This document", Produces: "application/json", Handle: f.document(), Exempt: true},
+	}
+}
+
+// document returns the handler of the OpenAPI document, which is made once.
+func (f *Front) document() http.HandlerFunc {
+	text := sync.OnceValue(f.openAPI)
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text())
 	}
 }
 

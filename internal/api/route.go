@@ -23,6 +23,9 @@ import (
 type Route struct {
 	Methods   []string // OPTIONS is answered by the front
 	Pattern   string
+	Summary   string // a line for the OpenAPI document
+	Accepts   string // media types of bodies, with commas; empty: not documented
+	Produces  string // media types of answers, in the same way
 	Handle    http.HandlerFunc
 	Admit     func(w http.ResponseWriter, r *http.Request) bool
 	MaxBody   int64         // bytes of a body, as sent and decoded; zero: the configured limit

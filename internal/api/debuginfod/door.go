@@ -54,8 +54,8 @@ const holdTime = 30 * time.Second
 func (d *Door) Routes() []api.Route {
 	read := []string{http.MethodGet, http.MethodHead}
 	return []api.Route{
-		{Methods: read, Pattern: "/buildid/", Raw: true, Hold: holdTime, Challenge: api.Basic, Handle: d.serve, Fail: d.fail},
-		{Methods: read, Pattern: "/metadata", Hold: holdTime, Challenge: api.Basic, Handle: d.metadata, Fail: d.fail},
+		{Methods: read, Pattern: "/buildid/", Summary: "Get a debug file, a program or a source file by build id", Produces: "application/octet-stream", Raw: true, Hold: holdTime, Challenge: api.Basic, Handle: d.serve, Fail: d.fail},
+		{Methods: read, Pattern: "/metadata", Summary: "Search the uploads by build id, name or pattern", Produces: "application/json", Hold: holdTime, Challenge: api.Basic, Handle: d.metadata, Fail: d.fail},
 	}
 }
 

@@ -41,9 +41,9 @@ func (d *Door) Close() { d.assembler.stop() }
 
 // route returns a route. Its handler gets the grant of a client that has the right
 // in the project of the path, or in any if the path has none.
-func (d *Door) route(method, pattern string, right token.Right, handle handler) api.Route {
+func (d *Door) route(method, pattern, summary string, right token.Right, handle handler) api.Route {
 	return api.Route{
-		Methods: []string{method}, Pattern: pattern, Fail: failDetail,
+		Methods: []string{method}, Pattern: pattern, Summary: summary, Produces: "application/json", Fail: failDetail,
 		Admit: func(w http.ResponseWriter, r *http.Request) bool {
 			_, err := d.permit(r, right)
 			if err != nil {

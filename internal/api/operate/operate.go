@@ -53,10 +53,10 @@ func New(deps Deps) *Door { return &Door{deps} }
 // Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
 	return []api.Route{
-		{Methods: []string{http.MethodGet}, Pattern: "/api/explain/", Handle: d.guarded(token.Admin, d.explain), Fail: api.FailError},
-		{Methods: []string{http.MethodGet}, Pattern: "/api/missing", Handle: d.guarded(token.Admin, d.missing), Fail: api.FailError},
-		{Methods: []string{http.MethodPost}, Pattern: "/api/forget", Handle: d.guarded(token.Admin, d.forget), MaxBody: maxBody, Fail: api.FailError},
-		{Methods: []string{http.MethodPost}, Pattern: "/api/uploads/{id}/keep", Handle: d.guarded(token.Delete, d.keep), Fail: api.FailError},
+		{Methods: []string{http.MethodGet}, Pattern: "/api/explain/", Summary: "Look a module up, with the trail of the lookup", Produces: "application/json", Handle: d.guarded(token.Admin, d.explain), Fail: api.FailError},
+		{Methods: []string{http.MethodGet}, Pattern: "/api/missing", Summary: "List the modules that no source had", Produces: "application/json", Handle: d.guarded(token.Admin, d.missing), Fail: api.FailError},
+		{Methods: []string{http.MethodPost}, Pattern: "/api/forget", Summary: "Look modules up again that are remembered as missing", Accepts: "application/json", Produces: "application/json", Handle: d.guarded(token.Admin, d.forget), MaxBody: maxBody, Fail: api.FailError},
+		{Methods: []string{http.MethodPost}, Pattern: "/api/uploads/{id}/keep", Summary: "Keep an upload until a time", Accepts: "application/json", Produces: "application/json", Handle: d.guarded(token.Delete, d.keep), Fail: api.FailError},
 	}
 }
 

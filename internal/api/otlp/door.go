@@ -78,7 +78,8 @@ func (d *Door) Routes() []api.Route {
 		return nil
 	}
 	return []api.Route{{
-		Methods: []string{http.MethodPost}, Pattern: "/v1development/profiles", Admit: d.admit, Handle: d.serve, Fail: fail,
+		Methods: []string{http.MethodPost}, Pattern: "/v1development/profiles", Summary: "Add names to profiles of OpenTelemetry, and send them on",
+		Accepts: protobuf, Produces: protobuf, Admit: d.admit, Handle: d.serve, Fail: fail,
 	}}
 }
 

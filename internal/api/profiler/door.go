@@ -58,8 +58,8 @@ const maxBody = 64 << 10
 func (d *Door) Routes() []api.Route {
 	post := []string{http.MethodPost}
 	return []api.Route{
-		{Methods: post, Pattern: "/source/v1", MaxBody: maxBody, Handle: d.handle(d.source), Fail: fail},
-		{Methods: post, Pattern: "/asm/v1", MaxBody: maxBody, Handle: d.handle(d.asm), Fail: fail},
+		{Methods: post, Pattern: "/source/v1", Summary: "Get a source file of a profile", Accepts: "application/json", Produces: "application/json", MaxBody: maxBody, Handle: d.handle(d.source), Fail: fail},
+		{Methods: post, Pattern: "/asm/v1", Summary: "Disassemble a function of a profile", Accepts: "application/json", Produces: "application/json", MaxBody: maxBody, Handle: d.handle(d.asm), Fail: fail},
 	}
 }
 

@@ -21,18 +21,18 @@ import (
 func (d *Door) Routes() []api.Route {
 	post, read := []string{http.MethodPost}, []string{http.MethodGet, http.MethodHead}
 	routes := []api.Route{
-		{Methods: post, Pattern: "/symbolicate", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
-		{Methods: read, Pattern: "/requests/", Handle: d.poll, Fail: fail},
-		{Methods: read, Pattern: "/proxy/", Challenge: api.Basic, Handle: d.proxy, Fail: fail},
+		{Methods: post, Pattern: "/symbolicate", Summary: "Symbolicate stacks, as Symbolicator does", Accepts: "application/json", Produces: "application/json", Handle: d.symbolicate, MaxBody: int64(d.cfg.MaxBody), Fail: fail},
+		{Methods: read, Pattern: "/requests/", Summary: "Get the answer of a request that took longer", Produces: "application/json", Handle: d.poll, Fail: fail},
+		{Methods: read, Pattern: "/proxy/", Summary: "Get a file of the sources by its path in a symbol server", Produces: "application/octet-stream", Challenge: api.Basic, Handle: d.proxy, Fail: fail},
 	}
 	for _, k := range []*kind{&minidumps, &appleReports} {
 		routes = append(routes, api.Route{
-			Methods: post, Pattern: k.path, MaxBody: int64(d.deps.MaxDump) + maxParts*maxPart, MaxHeld: maxPart, Fail: fail,
+			Methods: post, Pattern: k.path, Summary: "Symbolicate the stacks of a " + k.name, Accepts: "multipart/form-data, application/octet-stream", Produces: "application/json", MaxBody: int64(d.deps.MaxDump) + maxParts*maxPart, MaxHeld: maxPart, Fail: fail,
 			Handle: func(w http.ResponseWriter, r *http.Request) { d.crash(w, r, k) },
 		})
 	}
 	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm"} {
-		routes = append(routes, api.Route{Methods: post, Pattern: path, Handle: unserved, Fail: fail})
+		routes = append(routes, api.Route{Methods: post, Pattern: path, Summary: "Refused: only stacks of native code are symbolicated", Produces: "application/json", Handle: unserved, Fail: fail})
 	}
 	return routes
 }

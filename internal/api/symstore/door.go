@@ -51,12 +51,12 @@ func (d *Door) Routes() []api.Route {
 	read := []string{http.MethodGet, http.MethodHead}
 	var routes []api.Route
 	for _, pattern := range []string{"/{file}/{id}/{name}", "/{tier}/{file}/{id}/{name}"} {
-		routes = append(routes, api.Route{Methods: read, Pattern: pattern, Hold: holdTime, Challenge: api.Basic, Handle: d.serve, Fail: fail})
+		routes = append(routes, api.Route{Methods: read, Pattern: pattern, Summary: "Get a file as from a symbol server of Windows", Produces: "application/octet-stream", Hold: holdTime, Challenge: api.Basic, Handle: d.serve, Fail: fail})
 	}
 	for _, pattern := range []string{
 		"/" + source.Index2, "/pingme.txt", "/flat.txt", "/{file}/{id}/file.ptr", "/{tier}/{file}/{id}/file.ptr",
 	} {
-		routes = append(routes, api.Route{Methods: read, Pattern: pattern, Exempt: true, Handle: notFound, Fail: fail})
+		routes = append(routes, api.Route{Methods: read, Pattern: pattern, Summary: "Not found: the store has another form", Exempt: true, Handle: notFound, Fail: fail})
 	}
 	return routes
 }

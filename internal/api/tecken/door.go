@@ -151,8 +151,8 @@ func isReader(g *token.Grant, project string) bool {
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // route returns a route for a path that ends in a slash, or has one or none.
-func (d *Door) route(method, pattern string, handle handler) api.Route {
-	return api.Route{Methods: []string{method}, Pattern: pattern, Fail: fail, Handle: d.handle(handle)}
+func (d *Door) route(method, pattern, summary string, handle handler) api.Route {
+	return api.Route{Methods: []string{method}, Pattern: pattern, Summary: summary, Fail: fail, Handle: d.handle(handle)}
 }
 
 // handle returns the function that answers requests with handle.
