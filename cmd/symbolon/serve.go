@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	stdlog "log"
 	"log/slog"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -136,7 +137,11 @@ func (s *server) run(ctx context.Context) error {
 	} else {
 		defer stop()
 	}
-	s.env.signals.onHangup(func() { n.RereadTokens(ctx) })
+	s.env.signals.onHangup(func() {
+		s.notify("RELOADING=1")
+		n.RereadTokens(ctx)
+		s.notify("READY=1")
+	})
 	ports, bases, err := api.Listen(s.cfg.HTTP.Defaults(), s.log)
 	if err != nil {
 		return err
@@ -147,7 +152,34 @@ func (s *server) run(ctx context.Context) error {
 			return errors.Join(err, api.CloseAll(ports))
 		}
 	}
-	return front.Serve(ctx, ports...)
+	s.notify("READY=1")
+	told := make(chan struct{})
+	isRunning := context.AfterFunc(ctx, func() {
+		s.notify("STOPPING=1")
+		close(told)
+	})
+	err = front.Serve(ctx, ports...)
+	if !isRunning() {
+		<-told
+	}
+	return err
+}
+
+// notify sends a state to the service manager that started the server, if it asks for
+// that; see sd_notify(3).
+func (s *server) notify(state string) {
+	address := environment(s.env, "NOTIFY_SOCKET")
+	if address == "" {
+		return
+	}
+	c, err := net.Dial("unixgram", address)
+	if err == nil {
+		_, err = c.Write([]byte(state))
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		s.log.Warn("cannot notify the service manager", "state", state, "error", err)
+	}
 }
 
 // logStart logs the first line. node.Settle has completed the configuration.

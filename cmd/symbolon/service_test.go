@@ -21,6 +21,13 @@ func TestTheUnitKeepsUploadsOutOfTheCache(t *testing.T) {
 	}
 }
 
+func TestTheUnitWaitsForTheServer(t *testing.T) {
+	unit, err := os.ReadFile("../../docs/operate/symbolon.service")
+	if err != nil || !strings.Contains(string(unit), "\nType=notify\n") || strings.Contains(string(unit), "\nNotifyAccess=none") {
+		t.Errorf("the unit does not wait for READY=1: %v", err)
+	}
+}
+
 // TestTheContainerfileNamesRegistries reads the names of images: podman takes
 // no short ones, as "golang:1.26", where it is not told what they stand for.
 func TestTheContainerfileNamesRegistries(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -162,6 +163,46 @@ func TestAHangupRereadsKeys(t *testing.T) {
 		t.Errorf("after the hangup, with the new key: %d, want %d for the body", got, http.StatusBadRequest)
 	}
 	p.signal(syscall.SIGTERM)
+	if got := p.end(); got != "exit status 0" {
+		t.Errorf("the server ends with %q: %s", got, p.stderr)
+	}
+}
+
+// TestAServerNotifiesItsManager has the socket of a service manager.
+func TestAServerNotifiesItsManager(t *testing.T) {
+	t.Parallel()
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	p := newProcess(t, "symbolon", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	p.cmd.Env = append(p.cmd.Env, "NOTIFY_SOCKET="+manager.LocalAddr().String())
+	p.start()
+	state := func() string {
+		t.Helper()
+		b := make([]byte, 100)
+		n, err := manager.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b[:n])
+	}
+	if got := state(); got != "READY=1" {
+		t.Errorf("at the start: %q", got)
+	}
+	_, url, _ := strings.Cut(p.line(), "listening on ")
+	if resp, err := http.Get(url + "/readyz"); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("after READY=1: %v, %v", resp, err)
+	}
+	p.signal(syscall.SIGHUP)
+	if first, second := state(), state(); first != "RELOADING=1" || second != "READY=1" {
+		t.Errorf("after a hangup: %q, %q", first, second)
+	}
+	p.signal(syscall.SIGTERM)
+	if got := state(); got != "STOPPING=1" {
+		t.Errorf("at the end: %q", got)
+	}
 	if got := p.end(); got != "exit status 0" {
 		t.Errorf("the server ends with %q: %s", got, p.stderr)
 	}
