@@ -71,6 +71,7 @@ func controlHandler(n *Node, front http.Handler) http.Handler {
 	mux.HandleFunc("POST /token", printWith(n.Token))
 	mux.HandleFunc("POST /project", printWith(n.Project))
 	mux.HandleFunc("POST /maintain", printWith(n.Maintain))
+	mux.HandleFunc("GET /debug/pprof/{name}", serveProfile)
 	mux.HandleFunc(uploadPaths, func(w http.ResponseWriter, r *http.Request) {
 		front.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), controlKey{}, true)))
 	})

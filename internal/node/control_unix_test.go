@@ -3,7 +3,14 @@
 package node_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"syscall"
 	"testing"
@@ -45,5 +52,53 @@ func TestTheControlSocketIsNeverOpenToOthers(t *testing.T) {
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket of a server that has ended is still there: %v", err)
+	}
+}
+
+// The profiles of the process have memory addresses and, in stacks, values of requests.
+func TestProfilesAreOnTheControlSocketOnly(t *testing.T) {
+	cfg, _, err := readConfig("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Data = t.TempDir()
+	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	front, err := n.Front(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, err := node.ListenControl(cfg.Data, n, front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", node.ControlSocket(cfg.Data))
+	}}}
+	defer client.CloseIdleConnections()
+	for path, begin := range map[string]string{"profile?seconds=0": "\x1f\x8b", "heap": "\x1f\x8b", "goroutine": "goroutine "} {
+		resp, err := client.Get("http://control/debug/pprof/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || !bytes.HasPrefix(body, []byte(begin)) {
+			t.Errorf("%s over the socket: %d, %v, %.20q", path, resp.StatusCode, err, body)
+		}
+		w := httptest.NewRecorder()
+		front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/pprof/"+path, nil))
+		if w.Code != http.StatusNotFound {
+			t.Errorf("%s over the port: %d, %.20q", path, w.Code, w.Body)
+		}
+	}
+	if resp, err := client.Get("http://control/debug/pprof/secret"); err != nil || resp.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown profile: %v, %v", resp, err)
+	} else {
+		resp.Body.Close()
 	}
 }
