@@ -1,4 +1,4 @@
-.PHONY: build generate pages test lint bench fuzz oracle names llvm workload clients container
+.PHONY: build generate pages test lint bench fuzz oracle names llvm workload clients container release
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o symbolon ./cmd/symbolon
@@ -50,3 +50,6 @@ clients:
 container:
 	tool=$$(command -v podman || command -v buildah || command -v docker) && \
 	$$tool build -f docs/operate/container/Containerfile -t symbolon .
+
+release:
+	.ci/release --check $(or $(DIR),dist)
