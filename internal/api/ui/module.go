@@ -26,7 +26,7 @@ import (
 
 func (d *Door) modulePage() *page {
 	return &page{
-		pattern: "/ui/modules/", right: token.Admin, show: d.showModule, file: d.downloadModule,
+		pattern: "/ui/modules/", about: "where a module was looked for", right: token.Admin, show: d.showModule, file: d.downloadModule,
 		actions: map[string]action{"ask": d.askAgain, "forget": d.forgetModule, "fetch": d.fetchModule},
 	}
 }

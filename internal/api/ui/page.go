@@ -18,6 +18,7 @@ import (
 // A page is one path with its actions.
 type page struct {
 	pattern string      // of the route
+	about   string      // a few words for the list of interfaces
 	menu    string      // its name in the navigation; empty: it is not there
 	right   token.Right // that the client has in any project; empty: any right
 	show    func(*visit) (view, error)

@@ -3,7 +3,10 @@ package ui
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"symbolon/internal/api"
@@ -54,26 +57,32 @@ func New(deps Deps) *Door {
 // Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
 	var routes []api.Route
-	add := func(method, pattern string, h http.HandlerFunc) {
-		fail := d.failFront
-		if pattern == "/" {
-			fail = nil // clients of protocols send requests there, too
-		}
-		routes = append(routes, api.Route{Methods: []string{method}, Pattern: pattern, Handle: h, Fail: fail})
+	add := func(method, pattern, about, kind string, h http.HandlerFunc) *api.Route {
+		routes = append(routes, api.Route{
+			Methods: []string{method}, Pattern: pattern, Summary: about, Produces: kind, Handle: h, Fail: d.failFront,
+		})
+		return &routes[len(routes)-1]
 	}
 	for _, p := range d.pages {
-		add(http.MethodGet, p.pattern, d.get(p))
+		r := add(http.MethodGet, p.pattern, "Page: "+p.about, pageTypes, d.get(p))
+		if p.pattern == "/" {
+			r.Fail = nil // clients of protocols send requests there, too
+		}
 		if p.actions != nil {
-			routes = append(routes, api.Route{
-				Methods: []string{http.MethodPost}, Pattern: p.pattern, Handle: d.post(p), Admit: d.admit(p), MaxBody: p.maxBody, MaxHeld: maxHeld, Fail: d.failFront,
-			})
+			about := "Actions of the page, which the query names: do=" + strings.Join(slices.Sorted(maps.Keys(p.actions)), ", ")
+			r := add(http.MethodPost, p.pattern, about, pageTypes+", text/event-stream", d.post(p))
+			r.Admit, r.MaxBody, r.MaxHeld = d.admit(p), p.maxBody, maxHeld
 		}
 	}
-	add(http.MethodGet, "/ui/login", d.loginPage)
-	add(http.MethodPost, "/ui/login", d.login)
-	add(http.MethodPost, "/ui/logout", d.logout)
+	add(http.MethodGet, "/ui/login", "Page: sign in", "text/html", d.loginPage)
+	add(http.MethodPost, "/ui/login", "Begin a session with a token", "text/html", d.login)
+	add(http.MethodPost, "/ui/logout", "End a session", "", d.logout)
 	for name, a := range assets {
-		add(http.MethodGet, "/ui/"+name, a.serve)
+		kind, _, _ := strings.Cut(a.kind, ";")
+		add(http.MethodGet, "/ui/"+name, "A file of the pages", kind, a.serve)
 	}
 	return routes
 }
+
+// pageTypes are the forms of a page.
+const pageTypes = "text/html, application/json"
