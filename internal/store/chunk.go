@@ -97,9 +97,31 @@ func (s *Store) MissingChunks(ctx context.Context, holder string, sums []ident.S
 }
 
 // OpenChunks returns the content of pieces, one after the other. A missing piece is an
-// error of a Read, NotFound. So is a damaged one, which is removed.
+// error of a Read, NotFound. A damaged one is not noticed: the caller knows the sum of
+// the whole, and calls CheckChunks if it differs.
 func (s *Store) OpenChunks(ctx context.Context, holder string, sums []ident.SHA1) io.ReadCloser {
 	return &chunks{store: s, ctx: ctx, holder: holder, left: slices.Clone(sums)}
+}
+
+// CheckChunks reads pieces, and removes the first damaged one. That, or a missing piece, is
+// NotFound.
+func (s *Store) CheckChunks(ctx context.Context, holder string, sums []ident.SHA1) error {
+	for i, want := range sums {
+		in := s.OpenChunks(ctx, holder, sums[i:i+1])
+		sum := sha1.New()
+		_, err := io.Copy(sum, in)
+		_ = in.Close() // it was only read
+		switch {
+		case err != nil:
+			return err
+		case ident.SHA1(sum.Sum(nil)) != want:
+			for _, key := range s.chunkKeys(holder, want) {
+				_ = s.deps.Bucket.Delete(ctx, key) // else it expires
+			}
+			return fault.New(fault.NotFound, "chunk "+want.String(), "the piece was damaged")
+		}
+	}
+	return nil
 }
 
 // chunks reads pieces.
@@ -109,7 +131,6 @@ type chunks struct {
 	holder string
 	left   []ident.SHA1
 	body   io.ReadCloser // nil: the next one is not open
-	in     *summed
 	err    error
 }
 
@@ -124,18 +145,10 @@ func (c *chunks) Read(p []byte) (n int, err error) {
 				c.body = nil
 				break
 			}
-			c.in = &summed{in: c.body, sum: sha1.New(), want: c.left[0]}
 		}
-		if n, c.err = c.in.Read(p); c.err == io.EOF {
+		if n, c.err = c.body.Read(p); c.err == io.EOF {
 			c.err = c.Close()
 			c.left = c.left[1:]
-		}
-		if c.in.isOther {
-			_ = c.Close()
-			for _, key := range c.store.chunkKeys(c.holder, c.left[0]) {
-				_ = c.store.deps.Bucket.Delete(c.ctx, key) // else it expires
-			}
-			c.err = fault.New(fault.NotFound, "chunk "+c.left[0].String(), "the piece was damaged")
 		}
 	}
 	return n, c.err

@@ -558,8 +558,11 @@ func TestChunks(t *testing.T) {
 	if _, err := b.Put(t.Context(), store.ChunkFolder(time.Now())+"h/"+sum[:2]+"/"+sum, strings.NewReader("damaged"), bucket.Attrs{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(s.OpenChunks(t.Context(), "h", sums[:1])); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("reading a damaged piece: %v", err)
+	if err := s.CheckChunks(t.Context(), "h", sums[1:3]); err != nil {
+		t.Errorf("whole pieces are damaged: %v", err)
+	}
+	if err := s.CheckChunks(t.Context(), "h", sums[:3]); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a damaged piece is whole: %v", err)
 	}
 	if missing, err := s.MissingChunks(t.Context(), "h", sums[:1]); err != nil || len(missing) != 1 {
 		t.Errorf("a damaged piece is not missing: %v", err)

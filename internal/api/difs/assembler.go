@@ -217,6 +217,9 @@ func (a *assembler) add(o *order, p *part) (*store.Record, error) {
 	defer func() { _ = src.Close() }() // it was only read
 	record, err := addFile(a.ctx, o.draft, p, src)
 	if errors.Is(err, store.ErrSum) {
+		if err := a.store.CheckChunks(a.ctx, o.holder, p.chunks); err != nil {
+			return nil, err
+		}
 		return nil, receive.Invalid("Reported checksum mismatch: the chunks together have another SHA-1; " +
 			"check that the file did not change during the upload, and send it again")
 	}

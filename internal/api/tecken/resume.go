@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
+	"crypto/sha1"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -115,7 +116,7 @@ func (d *Door) planned(r *http.Request) (*plan, *planned, error) {
 		return nil, nil, unknown
 	case err != nil:
 		return nil, nil, err
-	case json.Unmarshal(text, p) != nil, n < 0, n >= len(p.Files), p.Files[n].Size == nil, p.Files[n].check(int64(d.limits.MaxFile)) != "":
+	case sha1.Sum(text) != sum, json.Unmarshal(text, p) != nil, n < 0, n >= len(p.Files), p.Files[n].Size == nil, p.Files[n].check(int64(d.limits.MaxFile)) != "":
 		return nil, nil, unknown
 	}
 	if isValid, err := d.Tokens.Holds(r.Context(), p.Token); err != nil || !isValid {

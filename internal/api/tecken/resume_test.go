@@ -8,10 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"symbolon/internal/api/apitest"
+	"symbolon/internal/bucket"
 	"symbolon/internal/store"
 	"symbolon/internal/token"
 )
@@ -92,6 +94,29 @@ func TestFilesOfASessionAreChecked(t *testing.T) {
 	s.Ask("tea", "POST", "/upload/v2/", `{"files":[{"key":"../a/b","size":1,"md5_hash":"`+sum+`"},{"key":"a/AB/a.sym","size":1,"md5_hash":"A"}]}`).
 		Expect(201, `"msg":"invalid key"`, `"msg":"invalid MD5 hex digest"`)
 	s.Ask("reader", "POST", "/upload/v2/", `{"files":[]}`).Expect(403, "Forbidden")
+}
+
+func TestADamagedSessionIsUnknown(t *testing.T) {
+	s := serve(t, store.Config{})
+	m := symMember("tea.so", 1)
+	at := s.planOf("tea", m)
+	keys, _, err := s.Bucket.List(t.Context(), "chunk/", "", 10)
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("the sessions are %q, %v", keys, err)
+	}
+	in, _, err := s.Bucket.Get(t.Context(), keys[0], 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil || !bytes.Contains(text, []byte("tea.so")) {
+		t.Fatalf("the session is %q, %v", text, err)
+	}
+	damaged := bytes.ReplaceAll(text, []byte("tea.so"), []byte("cup.so"))
+	if _, err := s.Bucket.Put(t.Context(), keys[0], bytes.NewReader(damaged), bucket.Attrs{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Ask("", "PUT", at, packed(m.content)).Expect(404, "the session is unknown")
 }
 
 func TestSessionsEndWithTheirToken(t *testing.T) {
