@@ -6,7 +6,8 @@
 // question could ever find them.
 //
 // A Remote speaks the protocol of Sentry's clients: it asks which files the server
-// has, sends the chunks that the server lacks, several at a time and compressed, and
-// has the files assembled. A server keeps the chunks of an upload that was
-// interrupted for a day, so the same upload continues where it ended.
+// has, sends the chunks that the server lacks, several at a time and compressed (with
+// zstd if the server takes it, else with gzip), and has the files assembled. A server
+// keeps the chunks of an upload that was interrupted for a day, so the same upload
+// continues where it ended.
 package send

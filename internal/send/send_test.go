@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/console"
 	"symbolon/internal/send"
@@ -37,6 +39,9 @@ type server struct {
 	busy   int    // answers 503 to come
 	bad    string // a name that is refused
 	lost   string // the sum of a chunk that gets lost once it was asked for
+
+	compression string // of the limits
+	field       string // of the last chunk
 }
 
 const token = "tok-1"
@@ -46,7 +51,7 @@ func newServer(t *testing.T) *server {
 	s := &server{chunks: map[string]string{}, files: map[string]string{}}
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/0/organizations/{org}/chunk-upload/", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"url":"/organizations/symbolon/chunk-upload/","chunkSize":1000,"chunksPerRequest":3,"maxRequestSize":2500,"concurrency":4}`)
+		fmt.Fprintf(w, `{"url":"/organizations/symbolon/chunk-upload/","chunkSize":1000,"chunksPerRequest":3,"maxRequestSize":2500,"concurrency":4%s}`, s.compression)
 	})
 	m.HandleFunc("POST /api/0/organizations/{org}/chunk-upload/", s.store)
 	m.HandleFunc("POST /api/0/projects/{org}/orchard/files/difs/assemble/", s.assemble)
@@ -82,8 +87,14 @@ func (s *server) store(w http.ResponseWriter, r *http.Request) {
 		if err = e; err != nil {
 			break
 		}
-		z, e := gzip.NewReader(part)
-		if err = e; err != nil {
+		s.field = part.FormName()
+		var z io.Reader
+		if s.field == "file_zstd" {
+			z, err = zstd.NewReader(part, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(1<<20))
+		} else {
+			z, err = gzip.NewReader(part)
+		}
+		if err != nil {
 			break
 		}
 		text, e := io.ReadAll(z)
@@ -223,6 +234,24 @@ func TestInterruptedUploadContinues(t *testing.T) {
 	}
 	if want := int64(len(long) - 4000); sent != want {
 		t.Errorf("sent %d bytes, want the missing %d", sent, want)
+	}
+}
+
+func TestChunksHaveTheCodingThatTheServerTakes(t *testing.T) {
+	for compression, want := range map[string]string{
+		"":                                 "file_gzip",
+		`,"compression":["gzip"]`:          "file_gzip",
+		`,"compression":["gzip","brotli"]`: "file_gzip",
+		`,"compression":["gzip", "zstd"]`:  "file_zstd",
+	} {
+		s, dir := newServer(t), t.TempDir()
+		s.compression = compression
+		long := symFile("A", 2_500)
+		write(t, dir, "a.sym", long)
+		_, _, err := upload(t, send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}, dir, dir)
+		if err != nil || s.files[sum(long)] != long || s.field != want {
+			t.Errorf("%s: got the field %q, %v; want %q", compression, s.field, err, want)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
@@ -20,8 +22,15 @@ import (
 const (
 	maxOverhead = 1 << 20  // of the form around the chunks, and of their compression
 	maxOther    = 64 << 10 // bytes of a part that is not a chunk
-	chunkMemory = 1 << 20  // for the decoder of a chunk
+	maxWindow   = 1 << 20  // of a chunk with zstd
+	chunkMemory = 2 << 20  // for the decoder of a chunk
 )
+
+// decoder decodes chunks, one after the other: it has large tables.
+type decoder interface {
+	io.Reader
+	Reset(io.Reader) error
+}
 
 // receiveChunks stores the chunks of a request. Those before a wrong one stay stored:
 // the client sends the rest again.
@@ -33,7 +42,11 @@ func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Gr
 	if err != nil {
 		return err
 	}
-	var z gzip.Reader // one for all chunks: it has large tables
+	unzstd, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	codings := map[string]decoder{"file": nil, "file_gzip": &gzip.Reader{}, "file_zstd": unzstd}
 	for n := 0; ; n++ {
 		part, err := parts.NextRawPart()
 		switch {
@@ -44,28 +57,26 @@ func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Gr
 		case n == maxChunks:
 			return receive.Refuse(http.StatusRequestEntityTooLarge, "too many chunks: a request may have %d", maxChunks)
 		}
-		if err := d.receiveChunk(r.Context(), receive.Holder(g), part, &z); err != nil {
+		if err := d.receiveChunk(r.Context(), receive.Holder(g), part, codings); err != nil {
 			return err
 		}
 	}
 }
 
 // receiveChunk stores a chunk. The name of its file is the SHA-1 of its content, and
-// that of its field tells whether it is compressed.
-func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.Part, z *gzip.Reader) error {
+// that of its field tells how it is compressed.
+func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.Part, codings map[string]decoder) error {
 	var sum ident.SHA1
 	if err := sum.UnmarshalText([]byte(part.FileName())); err != nil {
 		return receive.Invalid("invalid file name %.60q of a chunk: must be the SHA-1 of its content", part.FileName())
 	}
+	z, isKnown := codings[part.FormName()]
+	if !isKnown {
+		return receive.Invalid("unknown field %.60q: must be file, file_gzip or file_zstd", part.FormName())
+	}
 	in := &bin.ErrReader{R: part}
-	isGzip := false
-	switch name := part.FormName(); name {
-	case "file":
-	case "file_gzip":
-		isGzip = true
+	if z != nil {
 		in.R, in.Err = z, z.Reset(part)
-	default:
-		return receive.Invalid("unknown field %.60q: must be file or file_gzip", name)
 	}
 	err := d.Store.PutChunk(ctx, holder, sum, bin.Meter(in, nil, bin.Limit{Bytes: chunkSize}))
 	switch body := (*api.BodyError)(nil); {
@@ -76,8 +87,8 @@ func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.
 		return receive.Refuse(http.StatusRequestEntityTooLarge, "chunk %s is too large: must have at most %s", sum, bin.Size(chunkSize))
 	case in.Err == nil:
 		return err
-	case isGzip && !errors.As(in.Err, &body):
-		return receive.Invalid("chunk %s is damaged: it is not gzip, or cut off", sum)
+	case z != nil && !errors.As(in.Err, &body):
+		return receive.Invalid("chunk %s is damaged: it is not %s, or cut off", sum, strings.TrimPrefix(part.FormName(), "file_"))
 	}
 	return receive.FormError(in.Err)
 }

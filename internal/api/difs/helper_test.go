@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"symbolon/internal/api"
 	"symbolon/internal/api/apitest"
 	"symbolon/internal/api/difs"
@@ -98,11 +100,18 @@ func form(t *testing.T, field string, chunks ...string) (body, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if field != "file_gzip" {
-			_, _ = io.WriteString(part, c)
-			continue
+		var z io.WriteCloser = struct {
+			io.Writer
+			io.Closer
+		}{part, io.NopCloser(nil)}
+		switch field {
+		case "file_gzip":
+			z = gzip.NewWriter(part)
+		case "file_zstd":
+			if z, err = zstd.NewWriter(part, zstd.WithWindowSize(1<<20)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		z := gzip.NewWriter(part)
 		_, _ = io.WriteString(z, c)
 		_ = z.Close()
 	}

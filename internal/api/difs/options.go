@@ -37,7 +37,7 @@ func (d *Door) options(w http.ResponseWriter, r *http.Request, _ *token.Grant) e
 		Accept           []string `json:"accept"`
 	}{
 		"organizations/" + r.PathValue("org") + "/chunk-upload/", chunkSize, maxChunks, int64(d.limits.MaxFile), maxRequest, parallel,
-		"sha1", []string{"gzip"}, accepted,
+		"sha1", []string{"gzip", "zstd"}, accepted, // sentry-cli ignores zstd
 	})
 	return nil
 }

@@ -20,7 +20,7 @@ func TestUploadFollowsTheExchangeOfTheClient(t *testing.T) {
 	chunks := chunksOf(content, 5000)
 	options := s.Ask("tea", "GET", chunkPath, "")
 	options.Expect(200, `{"url":"organizations/acme/chunk-upload/","chunkSize":8388608,"chunksPerRequest":64,"maxFileSize":1073741824,`+
-		`"maxRequestSize":33554432,"concurrency":8,"hashAlgorithm":"sha1","compression":["gzip"],"accept":["debug_files",`)
+		`"maxRequestSize":33554432,"concurrency":8,"hashAlgorithm":"sha1","compression":["gzip","zstd"],"accept":["debug_files",`)
 	body := "{" + order("tea.so.sym", content, chunks) + "}"
 
 	first := s.Ask("tea", "POST", assemblePath, body)
@@ -45,6 +45,17 @@ func TestUploadFollowsTheExchangeOfTheClient(t *testing.T) {
 	again := s.Ask("tea", "POST", assemblePath, body)
 	if again.Body != last.Body {
 		t.Errorf("a second upload: got %s, want %s", again.Body, last.Body)
+	}
+}
+
+func TestChunksMayHaveEachCoding(t *testing.T) {
+	s := serve(t)
+	for i, field := range []string{"file", "file_gzip", "file_zstd"} {
+		content := apitest.SymFile("tea.so", i+1) + strings.Repeat("PUBLIC 2000 0 leaf\n", 200_000)
+		chunks := chunksOf(content, 2_000_000)
+		body, kind := form(t, field, chunks...)
+		s.Ask("tea", "POST", chunkPath, body, "Content-Type", kind).Expect(200)
+		s.Ask("tea", "POST", assemblePath, "{"+order("tea.so", content, chunks)+"}").Expect(200, `"state":"ok"`)
 	}
 }
 
@@ -253,6 +264,8 @@ func TestRefusalsTellTheReason(t *testing.T) {
 	wrong := order("readme.txt", text, []string{text})
 	notGzip, kind := form(t, "file", "x")
 	notGzip = strings.Replace(notGzip, `name="file"`, `name="file_gzip"`, 1)
+	notZstd := strings.Replace(notGzip, "file_gzip", "file_zstd", 1)
+	bomb, bombKind := form(t, "file_zstd", zero)
 	for name, c := range map[string]struct {
 		got    apitest.Answer
 		status int
@@ -264,8 +277,11 @@ func TestRefusalsTellTheReason(t *testing.T) {
 		"an unknown path":       {s.Ask("tea", "POST", "/api/0/organizations/acme/releases/", "{}"), 404, `{"detail":"404`},
 		"a wrong method":        {s.Ask("tea", "PUT", chunkPath, ""), 405, `{"detail":"405`},
 		"a large chunk":         {s.send("tea", zero), 413, "must have at most 8MiB"},
+		"a large zstd chunk":    {s.Ask("tea", "POST", chunkPath, bomb, "Content-Type", bombKind), 413, "must have at most 8MiB"},
 		"too many chunks":       {s.send("tea", strings.Split(strings.Repeat("x", 65), "")...), 413, "too many chunks"},
 		"damaged gzip":          {s.Ask("tea", "POST", chunkPath, notGzip, "Content-Type", kind), 400, "it is not gzip"},
+		"damaged zstd":          {s.Ask("tea", "POST", chunkPath, notZstd, "Content-Type", kind), 400, "it is not zstd"},
+		"an unknown field":      {s.Ask("tea", "POST", chunkPath, strings.Replace(notGzip, "file_gzip", "file_brotli", 1), "Content-Type", kind), 400, "file_gzip or file_zstd"},
 		"no form":               {s.Ask("tea", "POST", chunkPath, "x"), 400, "multipart/form-data"},
 		"not JSON":              {s.Ask("tea", "POST", assemblePath, "{"), 400, "invalid request: the object has no end"},
 		"not an object":         {s.Ask("tea", "POST", assemblePath, "[]"), 400, "must be an object"},
