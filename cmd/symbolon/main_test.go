@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fetch": fetch,
 			"await": await,
+			"end":   end,
 		},
 	})
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -29,6 +33,25 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no server wrote its address to %s", args[0])
 	}
 	ts.Setenv("URL", string(m[1]))
+}
+
+// end FILE ends the server whose process id is in FILE, and waits for it. It does not wait
+// until its parent, init, has seen the end, which takes seconds in some containers.
+func end(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: end FILE")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	p, err := os.FindProcess(pid)
+	ts.Check(err)
+	ts.Check(p.Signal(syscall.SIGTERM))
+	if !waittest.Becomes(func() bool {
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // other systems have none
+		return bytes.Contains(state, []byte(") Z ")) || p.Signal(syscall.Signal(0)) != nil
+	}) {
+		ts.Fatalf("the server %d did not end", pid)
+	}
 }
 
 // fetch URL [BODY] prints the status and the body of an answer to stdout; with
