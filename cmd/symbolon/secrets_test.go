@@ -105,47 +105,55 @@ func runHere(t *testing.T, environ []string, args ...string) (out string, code i
 // TestNoCommandTellsAConfiguredSecret puts secrets, good and bad ones, into
 // every key that holds any, by file, variable and flag.
 func TestNoCommandTellsAConfiguredSecret(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "c.yaml")
 	for _, k := range secretKeys(t) {
-		accepted := 0
-		for i, form := range forms {
-			text := strings.ReplaceAll(form, "C", fmt.Sprint(trial.Canary, i))
-			if err := os.WriteFile(file, []byte(planted(k, text)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			top, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(planted(k, text), "{"), "}"), ": ")
-			runs := map[string]struct{ environ, args []string }{
-				"file":            {nil, []string{"--config", file}},
-				"set":             {nil, []string{"--set", k.Path + "=" + text}},
-				"set, whole":      {nil, []string{"--set", top + "=" + value}},
-				"variable":        {[]string{k.Env + "=" + text}, nil},
-				"variable, whole": {[]string{"SYMBOLON_" + strings.ToUpper(top) + "=" + value}, nil},
-				"expanded":        {[]string{"T=" + text}, []string{"--config", file + "2"}},
-			}
-			if strings.Contains(text, "://") || strings.Contains(text, "@") { // what else would stand there as a secret
-				runs["source"] = struct{ environ, args []string }{nil, []string{"--source", text}}
-			}
-			if err := os.WriteFile(file+"2", []byte(planted(k, "${T}")), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for way, r := range runs {
-				for _, verb := range []string{"check", "print"} {
-					out, code := runHere(t, r.environ, append([]string{"config", verb}, r.args...)...)
-					if found := trial.Leaks(out); found != nil {
-						t.Errorf("%s as %q by %s: config %s tells %s", k.Path, form, way, verb, found)
-					}
-					if code == exitDone && way == "file" && verb == "print" {
-						accepted++
-						if !strings.Contains(out, "its secrets left out") {
-							t.Errorf("%s as %s: the secret is not in the configuration:\n%s", k.Path, form, out)
-						}
+		t.Run(k.Path, func(t *testing.T) {
+			t.Parallel()
+			tryForms(t, k)
+		})
+	}
+}
+
+// tryForms puts all forms of a secret into a key.
+func tryForms(t *testing.T, k config.Key) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	accepted := 0
+	for i, form := range forms {
+		text := strings.ReplaceAll(form, "C", fmt.Sprint(trial.Canary, i))
+		if err := os.WriteFile(file, []byte(planted(k, text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		top, value, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(planted(k, text), "{"), "}"), ": ")
+		runs := map[string]struct{ environ, args []string }{
+			"file":            {nil, []string{"--config", file}},
+			"set":             {nil, []string{"--set", k.Path + "=" + text}},
+			"set, whole":      {nil, []string{"--set", top + "=" + value}},
+			"variable":        {[]string{k.Env + "=" + text}, nil},
+			"variable, whole": {[]string{"SYMBOLON_" + strings.ToUpper(top) + "=" + value}, nil},
+			"expanded":        {[]string{"T=" + text}, []string{"--config", file + "2"}},
+		}
+		if strings.Contains(text, "://") || strings.Contains(text, "@") { // what else would stand there as a secret
+			runs["source"] = struct{ environ, args []string }{nil, []string{"--source", text}}
+		}
+		if err := os.WriteFile(file+"2", []byte(planted(k, "${T}")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for way, r := range runs {
+			for _, verb := range []string{"check", "print"} {
+				out, code := runHere(t, r.environ, append([]string{"config", verb}, r.args...)...)
+				if found := trial.Leaks(out); found != nil {
+					t.Errorf("%s as %q by %s: config %s tells %s", k.Path, form, way, verb, found)
+				}
+				if code == exitDone && way == "file" && verb == "print" {
+					accepted++
+					if !strings.Contains(out, "its secrets left out") {
+						t.Errorf("%s as %s: the secret is not in the configuration:\n%s", k.Path, form, out)
 					}
 				}
 			}
 		}
-		if accepted == 0 {
-			t.Errorf("%s takes none of the forms of a secret: add one that it takes", k.Path)
-		}
+	}
+	if accepted == 0 {
+		t.Errorf("%s takes none of the forms of a secret: add one that it takes", k.Path)
 	}
 }
 
