@@ -84,7 +84,7 @@ func TestServerWithoutFilesRecovers(t *testing.T) {
 	c := newClient(t, s)
 	body := func(i int) string { return f.stack(i*31, 30) }
 	c.asking(t, 2, 0, nil, body)
-	all := dial(t, s, 250)
+	all := dial(t, s, 150)
 	c.asking(t, 10, 0, nil, body) // on the connection that is there
 	if cut, _ := closed(all, 20*time.Second); cut != len(all) {
 		t.Errorf("%d of %d idle connections were closed", cut, len(all))

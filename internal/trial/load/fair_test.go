@@ -18,7 +18,7 @@ import (
 // small requests are answered about as soon as before.
 func TestAColdGiantDoesNotSlowOthers(t *testing.T) {
 	skipIfShort(t)
-	giant := newTemplates(2, 200_000)
+	giant := newTemplates(2, 100_000)
 	file := filepath.Join(t.TempDir(), "giant.sym") // made before, so that only the server has work
 	size := writeFile(t, file, giant)
 	up := trial.NewUpstream(t)
@@ -26,7 +26,7 @@ func TestAColdGiantDoesNotSlowOthers(t *testing.T) {
 	s, c, body, _ := readyFrom(t, up)
 
 	const pause = 5 * time.Millisecond
-	quiet := c.asking(t, 400, pause, nil, body)
+	quiet := c.asking(t, 200, pause, nil, body)
 	stop, answered := make(chan struct{}), make(chan time.Duration, 1)
 	go func() {
 		defer close(stop)

@@ -34,7 +34,7 @@ func largeMapping(size int) []byte {
 // all have a mapping of the largest size.
 func TestLargeMappingsStayWithinTheCeiling(t *testing.T) {
 	skipIfShort(t)
-	const requests, modules, most = 4, 2, 260 << 20
+	const requests, modules, most = 3, 2, 260 << 20
 	mapping := largeMapping(63 << 20)
 	up := trial.NewUpstream(t)
 	up.Do("", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
