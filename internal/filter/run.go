@@ -29,7 +29,7 @@ type Run struct {
 	Local func(path string) (ident.Module, bool)
 
 	mu      sync.Mutex
-	modules map[[2]string]*Missing // without names, by name and reason
+	modules map[missingKey]*Missing // without names
 	counts  Counts
 }
 
@@ -41,6 +41,18 @@ type Missing struct {
 	Name      string
 	Addresses int
 	Why       error
+	Module    ident.Module // its identifiers; zero without any
+}
+
+// missingKey tells apart modules without names.
+type missingKey struct{ name, reason, id string }
+
+func (m *Missing) key() missingKey {
+	id := m.Module.CodeID.String()
+	if !m.Module.DebugID.IsZero() {
+		id = m.Module.DebugID.String()
+	}
+	return missingKey{m.Name, m.Reason(), id}
 }
 
 // Reason returns the kind of the failure.
@@ -84,7 +96,7 @@ func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
 	if isLocal {
 		return named(local, m), true
 	}
-	r.miss(Missing{name, 1, errNoID})
+	r.miss(Missing{Name: name, Addresses: 1, Why: errNoID})
 	return m, false
 }
 
@@ -140,7 +152,7 @@ func (c *counted) Release() {
 		} else if a.Module >= 0 {
 			if why := c.Missing(a.Module); why != nil {
 				m := c.q.Modules[a.Module]
-				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), 1, why})
+				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), 1, why, m})
 			}
 		}
 	}
@@ -167,12 +179,12 @@ func RunOf(ctx context.Context) *Run {
 func (r *Run) miss(m Missing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := [2]string{m.Name, m.Reason()}
+	key := m.key()
 	if was := r.modules[key]; was != nil {
 		was.Addresses += m.Addresses
 	} else if len(r.modules) < maxModules {
 		if r.modules == nil {
-			r.modules = map[[2]string]*Missing{}
+			r.modules = map[missingKey]*Missing{}
 		}
 		r.modules[key] = &m
 	}
@@ -201,7 +213,7 @@ func (r *Run) Missing() (list []Missing) {
 		list = append(list, *m)
 	}
 	slices.SortFunc(list, func(a, b Missing) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Reason(), b.Reason()))
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Reason(), b.Reason()), strings.Compare(a.key().id, b.key().id))
 	})
 	return list
 }
