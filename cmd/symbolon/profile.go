@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -59,7 +60,7 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 	if !strings.HasPrefix(page, "http://") && !strings.HasPrefix(page, "https://") {
 		return cli.Usage(fmt.Sprintf("invalid %s %q: must be http://HOST or https://HOST", profilerName, page))
 	}
-	if err := auto.CheckProfile(name); err != nil {
+	if err := checkProfile(name); err != nil {
 		return err
 	}
 	bar := e.progress("reading "+filepath.Base(name), "")
@@ -89,4 +90,14 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 		profiler.Browse(address)
 	}
 	return v.Serve(ctx, ln)
+}
+
+// checkProfile returns an error if a file is not a profile.
+func checkProfile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return auto.CheckProfile(f)
 }

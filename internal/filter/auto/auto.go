@@ -93,14 +93,28 @@ var refused = []struct{ magic, advice string }{
 type Input struct {
 	Name  string // "-" is Stdin
 	Stdin io.Reader
+	Data  bin.Source  // the content, which is not compressed, instead of a file
 	Count func(n int) // is called with the numbers of bytes that are read from a stream; may be nil
+}
+
+// FormatOf returns the name of the format that a content has by its beginning. Other
+// content is "text".
+func FormatOf(head []byte) (string, error) {
+	f, err := (&Options{Format: "auto"}).formatOf(head)
+	if err != nil {
+		return "", err
+	}
+	return f.name, nil
 }
 
 // Filter copies the input to out with names. After an error the output is not
 // complete.
 func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.Writer) error {
 	from := in.Stdin
-	if in.Name != "-" {
+	switch {
+	case in.Data != nil:
+		from = io.NewSectionReader(in.Data, 0, in.Data.Size())
+	case in.Name != "-":
 		f, err := os.Open(in.Name)
 		if err != nil {
 			return err
@@ -122,6 +136,7 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 		if in.Name == "-" {
 			in.Stdin = raw
 		}
+
 		return pack(p, out, func(w io.Writer) error { return rewrite(ctx, run, f, in, w) })
 	}
 	r, err := Unpack(raw)
@@ -179,12 +194,17 @@ func rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.W
 }
 
 // withContent calls use with the content of an input.
-func withContent(ctx context.Context, in Input, use func(data []byte) error) error {
-	src, done, err := companion.OpenUnpacked(ctx, in.Name, in.Stdin)
-	if err != nil {
-		return err
+func withContent(ctx context.Context, in Input, use func(data []byte) error) (err error) {
+	src := in.Data
+	if src != nil {
+		src, _ = bin.InPlace(src)
+	} else {
+		var done func()
+		if src, done, err = companion.OpenUnpacked(ctx, in.Name, in.Stdin); err != nil {
+			return err
+		}
+		defer done()
 	}
-	defer done()
 	data, ok := bin.Whole(src)
 	if !ok {
 		if data, err = bin.Read(src, 0, int(src.Size())); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"symbolon/internal/bin"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
 	"symbolon/internal/filter/filtertest"
@@ -51,6 +52,33 @@ func TestALogIsNamed(t *testing.T) {
 	} {
 		if got := filtered(t, "auto", c.in); got != c.want {
 			t.Errorf("%s: got %.80q, want %.80q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestMissingModulesHaveTheirIdentifiers(t *testing.T) {
+	run := newRun()
+	in := strings.NewReader(strings.ReplaceAll(asan, "0011", "aa11") + strings.ReplaceAll(asan, "0011", "bb11"))
+	if err := auto.Filter(t.Context(), run, auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: in}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, m := range run.Missing() {
+		ids = append(ids, m.Name+" "+m.Module.CodeID.String())
+	}
+	if got := strings.Join(ids, ", "); got != "app aa11223344556677, app bb11223344556677" {
+		t.Errorf("the missing modules are %s", got)
+	}
+}
+
+func TestDataIsReadInPlaceOfAFile(t *testing.T) {
+	for _, in := range []string{asan, `{"meta":{"version":27,"libs":[]},"threads":[]}`} {
+		var out bytes.Buffer
+		if err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Data: bin.Bytes([]byte(in))}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := out.String(), filtered(t, "auto", in); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 
 	"symbolon/internal/filter/firefox"
 )
@@ -19,13 +19,8 @@ var viewers = map[string]string{
 
 // CheckProfile returns an error, with advice, if a file is not a profile of the
 // Firefox Profiler that a browser can load.
-func CheckProfile(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	raw := bufio.NewReaderSize(f, headSize)
+func CheckProfile(file io.Reader) error {
+	raw := bufio.NewReaderSize(file, headSize)
 	p := packingOf(raw)
 	head, err := headOf(raw, p)
 	if err != nil {
