@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -53,7 +54,13 @@ func Listen(port int) (net.Listener, error) {
 // with the viewer on a listener.
 func (v *Viewer) Address(site string, ln net.Listener) string {
 	base := "http://" + ln.Addr().String() + "/" + v.token
-	return strings.TrimRight(site, "/") + "/from-url/" + url.QueryEscape(base+"/profile.json") + "/?symbolServer=" + url.QueryEscape(base)
+	return Address(site, base+"/profile.json", base)
+}
+
+// Address returns the address that opens a profile in the Firefox Profiler at a site. The
+// page asks a server for names.
+func Address(site, profile, server string) string {
+	return strings.TrimRight(site, "/") + "/from-url/" + url.QueryEscape(profile) + "/?symbolServer=" + url.QueryEscape(server)
 }
 
 // Serve serves requests until ctx ends. It closes the listener.
@@ -97,7 +104,7 @@ func (v *Viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveProfile sends the file. A browser decodes one with gzip.
+// serveProfile sends the file.
 func (v *Viewer) serveProfile(w http.ResponseWriter, r *http.Request) {
 	f, err := os.Open(v.file)
 	if err != nil {
@@ -105,13 +112,18 @@ func (v *Viewer) serveProfile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
+	ServeProfile(w, r, f)
+}
+
+// ServeProfile sends a profile. A browser decodes one with gzip.
+func ServeProfile(w http.ResponseWriter, r *http.Request, profile io.ReadSeeker) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=UTF-8")
 	magic := make([]byte, 2)
-	if _, _ = f.ReadAt(magic, 0); string(magic) == "\x1f\x8b" {
+	if _, _ = io.ReadFull(profile, magic); string(magic) == "\x1f\x8b" {
 		h.Set("Content-Encoding", "gzip")
 	}
-	http.ServeContent(w, r, "", time.Time{}, f)
+	http.ServeContent(w, r, "", time.Time{}, profile)
 }
 
 // Browse opens an address in the browser of the user, if there is one.

@@ -22,7 +22,6 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/rows"
-	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
 
@@ -80,7 +79,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	o := rows.Options{Field: query.Get("field"), Replace: query.Get("replace") == "true", Strict: true, Text: d.deps.Text}
 	run := d.deps.Run(r, g)
-	run.Names = &limited{Names: run.Names, most: d.deps.MaxModules, modules: map[ident.Module]bool{}}
+	run.Names = Limit(run.Names, d.deps.MaxModules)
 	out := &writer{envelope: e, to: w}
 	w.Header().Set("Content-Type", e.contentType)
 	_, err = o.Filter(r.Context(), run, bufio.NewReaderSize(bytes.NewReader(e.lines), 64<<10), bufio.NewWriterSize(out, 64<<10))

@@ -10,6 +10,12 @@ import (
 	"symbolon/internal/ident"
 )
 
+// Limit returns names for a limited number of modules. Below zero there is no limit. A
+// lookup of more fails with a *filter.StatusError.
+func Limit(names filter.Names, most int) filter.Names {
+	return &limited{Names: names, most: most, modules: map[ident.Module]bool{}}
+}
+
 // limited are names for a limited number of modules.
 type limited struct {
 	filter.Names
