@@ -41,6 +41,12 @@ func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 	return nil, nil, fault.New(fault.Unsupported, "", "not a minidump, core file or Apple crash report: the file is %s", kind)
 }
 
+// IsDump reports whether a file that begins with head is a minidump or a core file.
+func IsDump(head []byte) bool {
+	magic := string(head[:min(4, len(head))])
+	return magic == "MDMP" || magic == "PMDM" || magic == "\x7fELF" && len(head) >= 18 && !isOtherELF(head)
+}
+
 // isOtherELF reports whether an ELF file has another type than that of a core file, 4.
 func isOtherELF(head []byte) bool { return len(head) >= 18 && head[16]|head[17] != 4 }
 

@@ -140,6 +140,9 @@ func sniff(head []byte) kind {
 	return kindUnknown
 }
 
+// Knows reports whether a file that begins with head has a format that Open recognizes.
+func Knows(head []byte) bool { return sniff(head[:min(len(head), headSize)]) != kindUnknown }
+
 // opener opens files, also those inside of packed ones.
 type opener struct {
 	opt    object.Options // Relax is not nil
