@@ -254,5 +254,5 @@ func demoStore(ctx context.Context) (*node.Builtin, error) {
 		_, err = b.Put(ctx, strings.TrimPrefix(path, "demo/"), f, bucket.Attrs{Size: -1})
 		return err
 	})
-	return &node.Builtin{Name: demoName, Bucket: b}, err
+	return &node.Builtin{Name: demoName, Bucket: b, Example: demoV5}, err
 }

@@ -88,14 +88,14 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	answering := slices.Concat(symbols.Routes(), n.sentry.Routes())
 	warehouses := rows.New(rows.Deps{
 		Grant: access.Symbolicating, Text: auto.Text, MaxModules: cfg.Mozilla.Defaults().MaxModules, Log: n.log,
-		Run: func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, answering) },
+		Run: func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, "rows", answering) },
 	})
 	opt := api.Options{
 		Log: n.log, Now: time.Now, Version: version, Memory: n.memory.requests,
 		Checks: []api.Check{{Name: "data_directory", Run: n.checkWritable}},
 	}
 	return api.New(cfg.HTTP, opt, symbols.Routes(), sources.Routes(), operators.Routes(), n.sentry.Routes(), profilers.Routes(),
-		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes(), n.pages(access).Routes()), nil
+		debuggers.Routes(), servers.Routes(), n.difs.Routes(), uploaders.Routes(), profiles.Routes(), warehouses.Routes(), n.pages(access, answering).Routes()), nil
 }
 
 // checkWritable returns an error if the data directory takes no new files.
@@ -106,7 +106,7 @@ const globalScope = "global"
 
 // runFor answers a request of a client to the interfaces of Mozilla.
 func (n *Node) runFor(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-	return n.noting(n.engineOver(n.answering(ctx, g, "")), clientOf(ctx, "mozilla", "")).Run(ctx, req)
+	return counting(ctx, n.noting(n.engineOver(n.answering(ctx, g, "")), clientOf(ctx, "mozilla", ""))).Run(ctx, req)
 }
 
 // lookUp answers a request of a client that may read the symbfiles, from all sources.
@@ -120,7 +120,7 @@ func (n *Node) engineFor(ctx context.Context, a sentry.Search) (*symbolicate.Eng
 	if err != nil {
 		return nil, err
 	}
-	return n.noting(n.engineOver(l).Patient(), clientOf(ctx, "sentry", a.Scope)), nil
+	return counting(ctx, n.noting(n.engineOver(l).Patient(), clientOf(ctx, "sentry", a.Scope))), nil
 }
 
 // locatorFor returns a locator over the sources that a request names, or over those

@@ -89,17 +89,17 @@ func counting(ctx context.Context, e *symbolicate.Engine) *symbolicate.Engine {
 		run.Count(n)
 		for i, m := range req.Modules {
 			if out := &res.Modules[i]; out.Asked && !out.Found && out.Report.Fault != nil {
-				run.Add([]filter.Missing{{Name: cmp.Or(m.CodeFile, m.DebugFile), Addresses: modules[i], Why: out.Report.Fault}})
+				run.Add([]filter.Missing{{Name: cmp.Or(m.CodeFile, m.DebugFile), Addresses: modules[i], Why: out.Report.Fault, Module: m}})
 			}
 		}
 	})
 }
 
-// runOf returns a run for the rows of a client: over the files that may answer it, with
+// runOf returns a run for a client of a door: over the files that may answer it, with
 // the interfaces of the server for rows that are requests.
-func (n *Node) runOf(r *http.Request, g *token.Grant, routes []api.Route) *filter.Run {
+func (n *Node) runOf(r *http.Request, g *token.Grant, door string, routes []api.Route) *filter.Run {
 	l := n.answering(r.Context(), g, "")
-	names := &filter.Local{Engine: n.noting(n.engineOver(l), clientOf(r.Context(), "rows", "")), Locator: l}
+	names := &filter.Local{Engine: n.noting(n.engineOver(l), clientOf(r.Context(), door, "")), Locator: l}
 	var requests atomic.Int64
 	return &filter.Run{Names: names, Answer: func(ctx context.Context, path string, body []byte) ([]byte, error) {
 		if most := int64(n.cfg.Mozilla.Defaults().MaxJobs); most >= 0 && requests.Add(1) > most {

@@ -38,6 +38,7 @@ type Node struct {
 	syms      *symMaker
 	engine    *symbolicate.Engine
 	missing   *missing.Log
+	example   string       // a request that the built-in source answers; empty without it
 	counting  func()       // ends the counting of missing modules; nil before Front
 	sentry    *sentry.Door // nil before Front and Answers
 	difs      *difs.Door   // nil before Front
@@ -46,6 +47,9 @@ type Node struct {
 // New builds a node. builtin may be nil. cfg is not changed.
 func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err error) {
 	n = &Node{log: log}
+	if builtin != nil {
+		n.example = builtin.Example
+	}
 	settled := *cfg
 	cfg = &settled
 	defer func() {

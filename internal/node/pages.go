@@ -2,26 +2,60 @@ package node
 
 import (
 	"context"
+	"net/http"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/ui"
+	"symbolon/internal/crash"
 	"symbolon/internal/explain"
+	"symbolon/internal/fault"
+	"symbolon/internal/filter"
 	"symbolon/internal/ident"
+	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 )
 
-// pages returns the pages of the node.
-func (n *Node) pages(access *api.Access) *ui.Door {
+// pages returns the pages of the node. answering are the interfaces for requests.
+func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 	return ui.New(ui.Deps{
 		Grant: access.Grant, BaseURL: access.BaseURL, State: n.uploads.state,
 		Explain: n.explainAll, Forget: n.Forget, Prefetch: n.prefetchFor,
 		Inside: n.insideOf, Run: n.runAll, Open: n.openAll,
+		Spool: n.spool, Space: n.newSpace(filepath.Join(n.cfg.Data, "tmp")), MaxDump: n.cfg.Crash.Defaults().MaxDump,
+		MaxText: n.cfg.HTTP.Defaults().MaxBody, MaxModules: n.cfg.Mozilla.Defaults().MaxModules,
+		Naming:  func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, "ui", answering) },
+		Crashes: n.crashesTo, Health: n.health, Example: n.example,
 		Now: time.Now, Log: n.log,
 	})
+}
+
+// crashesTo returns a processor of crashes over the files that may answer a client. It
+// calls note with each module that has no names.
+func (n *Node) crashesTo(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor {
+	tables, from := n.tables.With(n.answering(ctx, g, "")), clientOf(ctx, "ui", "")
+	engine := n.engine.With(tables).Patient().Noting(func(m ident.Module, why *fault.Error) {
+		n.note(from, m, why)
+		note(m, why)
+	})
+	return crash.New(crash.Deps{Engine: engine, Tables: tables})
+}
+
+// health returns the state of the node in numbers.
+func (n *Node) health(context.Context) ui.Health {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	disk := n.store.Stat()
+	return ui.Health{
+		Sources: len(n.sources.all), Cached: disk.Bytes, MaxCache: disk.MaxBytes, Memory: int64(memory.Sys - memory.HeapReleased),
+		Named:   metric.Frames.Value("named"),
+		Unnamed: metric.Frames.Value("unnamed") + metric.Frames.Value("nomodule"),
+	}
 }
 
 // prefetchFor fetches the file of a module from all configured sources, and the projects

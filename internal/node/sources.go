@@ -21,8 +21,9 @@ import (
 
 // Builtin is a source of files that the program contains.
 type Builtin struct {
-	Name   string
-	Bucket bucket.Bucket
+	Name    string
+	Bucket  bucket.Bucket
+	Example string // a request whose modules are in the bucket
 }
 
 // configured has the sources of the configuration, in its order.

@@ -23,6 +23,7 @@ const patience = time.Minute
 type Options struct {
 	Data    string   // data directory; empty: a new one
 	Sources []string // for --source
+	Demo    bool     // --demo
 	Set     []string // KEY=VALUE, for --set
 	Config  string   // text of a configuration file
 	Env     []string // added to the environment
@@ -78,6 +79,9 @@ func (s *Server) Restart() {
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data", s.Data}
 	if s.opt.Config != "" {
 		args = append(args, "--config", s.opt.Config)
+	}
+	if s.opt.Demo {
+		args = append(args, "--demo")
 	}
 	for _, source := range s.opt.Sources {
 		args = append(args, "--source", source)

@@ -4,6 +4,9 @@
 //	GET /ui/modules/NAME/ID     the trail of a module
 //	GET /ui/PAGE                the other pages, listed in Routes
 //
+// Texts and files of forms are on disk while they are worked on, and bounded. Only profiles
+// are kept, for an hour.
+//
 // A page has data, which a client that accepts application/json gets as JSON, and a
 // view of the data in HTML. Its forms are POST requests to its own path, with the name of
 // an action in the query: POST /ui/modules/NAME/ID?do=forget. After an action the client is
@@ -21,6 +24,9 @@
 // a cookie with the token, encrypted with a key of the state, so that all nodes can read it
 // and a reader of the state or of the cookie alone cannot use the token. It expires after
 // twelve hours, or with the token. Forms of other origins are refused.
+//
+// Pages of other origins can read only the profiles that are kept for the Firefox Profiler,
+// by their secret keys.
 //
 // All texts of files and requests are escaped. No page runs a script or uses a style that
 // is not a file of this package.

@@ -20,6 +20,17 @@ func link(text string) templ.SafeURL { return templ.SafeURL(text) }
 // address returns the address of a page of the navigation.
 func (v *visit) address(p *page) string { return cmp.Or(v.root+p.pattern[1:], "./") }
 
+// pageLink returns the address of a page of the navigation by its pattern, or "" if it is
+// not there for the client.
+func (v *visit) pageLink(pattern string) string {
+	for _, p := range v.menu {
+		if p.pattern == pattern {
+			return v.address(p)
+		}
+	}
+	return ""
+}
+
 // current returns the value of aria-current for a link to p.
 func current(v *visit, p *page) string {
 	if v.URL.Path == p.pattern || p.pattern != "/" && strings.HasPrefix(v.URL.Path, p.pattern+"/") {

@@ -47,6 +47,7 @@ func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	h.Set("X-Accel-Buffering", "no") // nginx holds answers back
 	h.Del("Access-Control-Allow-Origin")
 	control := http.NewResponseController(w)
+	_ = control.EnableFullDuplex() // the form is read after the first event
 	send := func(event string, data any) {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, asJSON(data))
 		_ = control.Flush() // the client may have left
@@ -58,6 +59,9 @@ func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	defer p.mu.Unlock()
 	switch {
 	case v.Context().Err() != nil:
+	case err == nil && out.file != nil:
+		err = &refusal{http.StatusBadRequest, "this action sends a file, and no events"}
+		fallthrough
 	case err != nil:
 		_, text := d.explainError(v, err)
 		send("failed", map[string]string{"error": text})

@@ -76,6 +76,9 @@ type frame struct {
 	File     string `json:"file,omitempty"`
 	Line     uint32 `json:"line,omitempty"`
 	Inlined  bool   `json:"inlined"`
+	Module   string `json:"module,omitempty"` // of a stack
+	Trust    string `json:"trust,omitempty"`  // of a walked stack: how the frame was found
+	Source   string `json:"source,omitempty"` // the line, if the answer has it
 }
 
 func (d *Door) showModule(v *visit) (view, error) {
@@ -139,7 +142,7 @@ func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]frame, error) 
 	for _, f := range found {
 		name, _ := res.AppendText(nil, 0, f.Func)
 		file, _ := res.AppendFile(nil, 0, f.File)
-		list = append(list, frame{string(name), string(file), f.Line, f.Inlined})
+		list = append(list, frame{Function: string(name), File: string(file), Line: f.Line, Inlined: f.Inlined})
 	}
 	return list, err
 }

@@ -21,6 +21,7 @@ type page struct {
 	about   string      // a few words for the list of interfaces
 	menu    string      // its name in the navigation; empty: it is not there
 	right   token.Right // that the client has in any project; empty: any right
+	orRight token.Right // is as good as right; empty: none is
 	show    func(*visit) (view, error)
 	file    func(http.ResponseWriter, *visit) error // answers requests with the query download
 	actions map[string]action                       // by name
@@ -41,6 +42,7 @@ type action func(v *visit, p *progress) (outcome, error)
 // An outcome is that of an action.
 type outcome struct {
 	view *view
+	file *download
 	to   string // relative to the root; empty: the page of the form
 	note string // a key of notes, to show on that page
 }
@@ -97,6 +99,7 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, p *page) *visit {
 	if err == nil {
 		if text != "" && r.Header.Get("Authorization") == "" {
 			r = api.WithToken(r, text)
+			v.Request = r // for the interfaces that answer a part of it
 		}
 		v.grant, err = d.deps.Grant(r)
 	}
@@ -122,7 +125,9 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, p *page) *visit {
 }
 
 // may reports whether the client may open a page.
-func (v *visit) may(p *page) bool { return p.right == "" || v.grant.May(p.right, "") }
+func (v *visit) may(p *page) bool {
+	return p.right == "" || v.grant.May(p.right, "") || p.orRight != "" && v.grant.May(p.orRight, "")
+}
 
 // unknown answers a client without rights: it may sign in.
 func (d *Door) unknown(w http.ResponseWriter, v *visit, isExpired bool) {
@@ -199,6 +204,8 @@ func (d *Door) post(p *page) http.HandlerFunc {
 		switch {
 		case err != nil:
 			d.failWith(w, v, err)
+		case out.file != nil:
+			d.send(w, v, out.file)
 		case out.view != nil:
 			d.render(w, v, http.StatusOK, *out.view)
 		case v.wantsJSON():

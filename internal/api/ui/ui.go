@@ -10,8 +10,12 @@ import (
 	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
+	"symbolon/internal/cache"
+	"symbolon/internal/crash"
 	"symbolon/internal/explain"
+	"symbolon/internal/filter"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
@@ -35,6 +39,20 @@ type Deps struct {
 	Run    func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
 	Open   func(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error)
 
+	// For the pages that read texts and files.
+	Spool      func() (cache.Spool, error)
+	Space      func(context.Context) bin.Space // for unpacked parts of debug files
+	MaxDump    bin.Size                        // of files: crash.max_dump
+	MaxText    bin.Size                        // of texts: http.max_body
+	MaxModules int                             // of a text; below zero: no limit
+	// Naming returns a run over the files that may answer a client.
+	Naming func(*http.Request, *token.Grant) *filter.Run
+	// Crashes returns a processor over these files, which calls note with each module
+	// that has no symbols.
+	Crashes func(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor
+	Health  func(context.Context) Health
+	Example string // a request whose modules have symbols; empty: there is none
+
 	Now func() time.Time
 	Log *slog.Logger
 }
@@ -45,12 +63,13 @@ type Door struct {
 	session *sessions
 	forged  *http.CrossOriginProtection
 	pages   []*page
+	kept    profiles
 }
 
 // New returns a door.
 func New(deps Deps) *Door {
 	d := &Door{deps: deps, session: newSessions(deps.State, deps.Now), forged: http.NewCrossOriginProtection()}
-	d.pages = []*page{d.homePage(), d.tryPage(), d.modulePage()}
+	d.pages = []*page{d.homePage(), d.tryPage(), d.crashPage(), d.profilePage(), d.modulePage()}
 	return d
 }
 
@@ -74,6 +93,7 @@ func (d *Door) Routes() []api.Route {
 			r.Admit, r.MaxBody, r.MaxHeld = d.admit(p), p.maxBody, maxHeld
 		}
 	}
+	add(http.MethodGet, keptPath, "Read a kept profile, by its key", "application/json", d.serveProfile)
 	add(http.MethodGet, "/ui/login", "Page: sign in", "text/html", d.loginPage)
 	add(http.MethodPost, "/ui/login", "Begin a session with a token", "text/html", d.login)
 	add(http.MethodPost, "/ui/logout", "End a session", "", d.logout)

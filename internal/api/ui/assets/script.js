@@ -9,6 +9,8 @@ async function send(form) {
   buttons.forEach(b => b.disabled = true);
   status.show({text: 'sending', done: 0, total: 0});
   try {
+    for (const input of form.querySelectorAll('input[data-most]'))
+      if (input.files[0]?.size > input.dataset.most) throw new Error(input.dataset.refusal);
     const isMultipart = form.enctype === 'multipart/form-data';
     const data = new FormData(form);
     const answer = await fetch(form.action, {
@@ -45,10 +47,14 @@ async function* events(stream) {
   }
 }
 
-// replace shows the result of an action in place of the page's content.
+// replace shows the result of an action in place of the page's content. The chosen file
+// stays chosen.
 function replace({html, title}) {
   const main = document.getElementById('main');
+  const chosen = main.querySelector('input[type=file]')?.files;
   main.innerHTML = html;
+  const input = main.querySelector('input[type=file]');
+  if (input && chosen) input.files = chosen;
   document.title = title + ' · Symbolon';
   enhance(main);
   main.focus();
@@ -77,7 +83,11 @@ function statusOf(form) {
 
 // enhance adds what scripts can do to the elements below a node.
 function enhance(root) {
-  root.querySelectorAll('form[data-live]').forEach(form => form.addEventListener('submit', e => { e.preventDefault(); send(form); }));
+  root.querySelectorAll('form[data-live]').forEach(form => form.addEventListener('submit', e => {
+    if (e.submitter?.hasAttribute('formaction')) return; // it downloads a file
+    e.preventDefault();
+    send(form);
+  }));
   root.querySelectorAll('form[data-confirm]').forEach(form => form.addEventListener('submit', e => {
     if (!confirm(form.dataset.confirm)) { e.preventDefault(); e.stopImmediatePropagation(); }
   }, true));
@@ -111,9 +121,15 @@ function dropZone(zone) {
     over(false)(e);
     if (e.dataTransfer.files.length === 0) return;
     input.files = e.dataTransfer.files;
+    input.dispatchEvent(new Event('change'));
+  });
+  const text = input.form.querySelector('textarea'); // a form sends a text or a file
+  text?.addEventListener('input', () => { input.value = ''; });
+  input.addEventListener('change', () => {
+    if (input.files.length === 0) return;
+    if (text) text.value = '';
     input.form.requestSubmit();
   });
-  input.addEventListener('change', () => { if (input.files.length > 0) input.form.requestSubmit(); });
 }
 
 enhance(document);

@@ -1,0 +1,361 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"symbolon/internal/api/rows"
+	"symbolon/internal/bin"
+	"symbolon/internal/console"
+	"symbolon/internal/crash"
+	"symbolon/internal/debugfile"
+	"symbolon/internal/fault"
+	"symbolon/internal/filter"
+	"symbolon/internal/filter/auto"
+	"symbolon/internal/ident"
+	"symbolon/internal/inspect"
+	"symbolon/internal/object"
+	"symbolon/internal/token"
+)
+
+// homePage is the first page.
+func (d *Door) homePage() *page {
+	return &page{pattern: "/", about: "try it", menu: "Try it", right: token.Symbolicate, orRight: token.Read, show: func(v *visit) (view, error) {
+		data := homeData{Example: d.deps.Example}
+		if v.grant.May(token.Admin, "") {
+			h := d.deps.Health(v.Context())
+			data.Health = &h
+		}
+		return view{title: "Try it", data: data, body: homeView(d, v, &data)}, nil
+	}}
+}
+
+// A homeData is the data of the first page.
+type homeData struct {
+	Example string  `json:"example,omitempty"`
+	Health  *Health `json:"health,omitempty"` // for operators
+}
+
+// Health is the state of the server in numbers.
+type Health struct {
+	Sources  int   `json:"sources"`
+	Cached   int64 `json:"cache_bytes"`
+	MaxCache int64 `json:"max_cache_bytes"` // negative: not limited
+	Memory   int64 `json:"memory_bytes"`
+	Named    int64 `json:"frames_named"` // since the start
+	Unnamed  int64 `json:"frames_unnamed"`
+}
+
+// limitText returns a limit in words.
+func limitText(n int64) string {
+	if n < 0 {
+		return "not limited"
+	}
+	return "of " + size(n)
+}
+
+// tryPage has the actions of the first page, as other requests to / are those of protocols.
+func (d *Door) tryPage() *page {
+	return &page{
+		pattern: "/ui/try", about: "try it", right: token.Symbolicate, orRight: token.Read, show: d.homePage().show, maxBody: noLimit, actions: d.tryActions(),
+	}
+}
+
+func (d *Door) tryActions() map[string]action {
+	return map[string]action{"show": d.try, "download": d.downloadResult, "json": d.downloadResult, "text": d.downloadResult}
+}
+
+const (
+	maxWork   = 5 * time.Minute // on an upload
+	maxResult = 256 << 10       // bytes of a text with names on a page
+	maxRefill = 64 << 10        // bytes of a text that the form has again
+)
+
+// A tried is an upload with names.
+type tried struct {
+	Kind      string                 `json:"kind"` // crash, debug file, request, or the format of a file
+	Name      string                 `json:"file,omitempty"`
+	Addresses int                    `json:"addresses"`
+	Named     int                    `json:"named"`
+	Text      string                 `json:"text,omitempty"`
+	Stacks    []stack                `json:"stacks,omitempty"`
+	IsCut     bool                   `json:"is_cut"`
+	Objects   []*inspect.Description `json:"objects,omitempty"`
+	Crash     *crashed               `json:"crash,omitempty"`
+	Missing   []absence              `json:"missing"`
+	AllMissed int                    `json:"modules_missing"`
+
+	input string // a short text, for the form
+	shown string // Objects as text
+	curl  string // a command with the same result
+}
+
+// within returns the visit with a time limit.
+func (v *visit) within(limit time.Duration) (*visit, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(v.Context(), limit)
+	work := *v
+	work.Request = v.WithContext(ctx)
+	return &work, cancel
+}
+
+// try shows an upload with names.
+func (d *Door) try(v *visit, p *progress) (outcome, error) {
+	u, err := d.receive(v)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer u.Close()
+	work, cancel := v.within(maxWork)
+	defer cancel()
+	t, run := &tried{Name: u.name}, d.deps.Naming(v.Request, v.grant)
+	if t.Kind, err = u.kind(); err == nil {
+		err = d.answer(work, p, u, run, t)
+	}
+	if err != nil {
+		return outcome{}, unusable(u.name, err)
+	}
+	n := run.Counts()
+	t.Addresses, t.Named = n.Addresses, n.Named
+	t.Missing, t.AllMissed = absences(run)
+	t.curl = d.curl(v, t)
+	title := cmp.Or(u.name, "With names")
+	if t.Crash != nil {
+		title = t.Crash.Reason
+	}
+	return outcome{view: &view{title: title, data: t, body: triedView(d, v, t)}}, nil
+}
+
+// answer fills t by its kind.
+func (d *Door) answer(v *visit, p *progress, u *upload, run *filter.Run, t *tried) error {
+	switch {
+	case t.Kind == "crash":
+		return d.withCrash(v, p, u, run, func(report any) error {
+			t.Crash = newCrashed(report, d.deps.Now())
+			return nil
+		})
+	case t.Kind == "debug file":
+		return d.inspect(v.Context(), u, t)
+	case !isText(t.Kind):
+		return d.name(v, p, u, run, io.Discard)
+	}
+	if u.Size() <= maxRequest {
+		text, err := bin.Read(u, 0, int(u.Size()))
+		if err != nil {
+			return err
+		}
+		if u.name == "" && len(text) <= maxRefill {
+			t.input = console.Printable(strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\ufffd"))
+		}
+		if path := interfaceOf(text); path != "" {
+			t.Kind = "request"
+			return t.request(v.Context(), run, path, text)
+		}
+	}
+	out := cutter{most: maxResult}
+	if err := d.name(v, p, u, run, &out); err != nil && !errors.Is(err, errCut) {
+		return err
+	}
+	t.Text, t.IsCut = out.String(), out.isCut
+	return nil
+}
+
+// isText reports whether people read a format.
+func isText(format string) bool { return format == "text" || format == "perf" || format == "rows" }
+
+// kind returns the kind of an upload.
+func (u *upload) kind() (string, error) {
+	head, err := bin.Read(u, 0, int(min(u.Size(), maxHead)))
+	switch {
+	case err != nil:
+		return "", err
+	case crash.IsDump(head):
+		return "crash", nil
+	case u.name != "" && debugfile.Knows(head):
+		return "debug file", nil
+	}
+	format, err := auto.FormatOf(head)
+	switch {
+	case err == nil && format == "apple":
+		return "crash", nil
+	case err == nil && format == "text" && u.name != "" && bytes.IndexByte(head, 0) >= 0:
+		return "", fault.New(fault.Unsupported, "", "neither a text nor a profile, a dump or a debug file: the file begins with %q", head[:min(len(head), 8)])
+	}
+	return format, err
+}
+
+// inspect describes the objects of a debug file.
+func (d *Door) inspect(ctx context.Context, u *upload, t *tried) (err error) {
+	space := d.deps.Space(ctx)
+	defer space.Close()
+	defer object.RecoverFault(&err)()
+	f, err := debugfile.Open(u.Spool, object.Options{Space: space})
+	if err != nil {
+		return err
+	}
+	out := cutter{most: maxStacks}
+	for _, o := range f.Objects() {
+		x, err := inspect.Object(ctx, o)
+		if err != nil {
+			return err
+		}
+		t.Objects = append(t.Objects, x)
+		if x.WriteText(&out); out.isCut {
+			break
+		}
+		_, _ = out.Write([]byte("\n"))
+	}
+	t.shown, t.IsCut = strings.TrimSpace(out.String()), out.isCut
+	return nil
+}
+
+// name writes an upload with names to out.
+func (d *Door) name(v *visit, p *progress, u *upload, run *filter.Run, out io.Writer) error {
+	if u.Size() > int64(d.deps.MaxText) {
+		return tooLarge("text or a profile with names", d.deps.MaxText, "http.max_body; the command symbolon filter has none")
+	}
+	run.Names = rows.Limit(run.Names, d.deps.MaxModules)
+	read := int64(0)
+	return auto.Filter(v.Context(), run, auto.Options{Format: "auto"}, auto.Input{Data: u.Spool, Count: func(n int) {
+		read += int64(n)
+		p.show(fmt.Sprintf("addresses looked up: %d, bytes read:", run.Counts().Addresses), read, u.Size())
+	}}, out)
+}
+
+// errCut ends the work on a text whose beginning is enough.
+var errCut = errors.New("the text is cut")
+
+// A cutter keeps the beginning of a text.
+type cutter struct {
+	most  int
+	text  bytes.Buffer
+	isCut bool
+}
+
+func (c *cutter) Write(p []byte) (int, error) {
+	room := min(c.most-c.text.Len(), len(p))
+	c.text.Write(p[:room])
+	if room < len(p) {
+		c.isCut = true
+		return room, errCut
+	}
+	return room, nil
+}
+
+// String returns the beginning as printable text.
+func (c *cutter) String() string {
+	text := strings.ReplaceAll(c.text.String(), "\r\n", "\n")
+	return console.Printable(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// downloadResult sends an upload with names, or the report on a crash.
+func (d *Door) downloadResult(v *visit, p *progress) (outcome, error) {
+	u, err := d.receive(v)
+	if err != nil {
+		return outcome{}, err
+	}
+	do := v.URL.Query().Get("do")
+	if do == "download" {
+		return d.named(u, func() { _ = u.Close() }), nil
+	}
+	name := fileName(u.name, "crash") + map[string]string{"json": ".json", "text": ".txt"}[do]
+	return outcome{file: &download{name, func(v *visit, w io.Writer) error {
+		defer u.Close()
+		return unusable(u.name, d.withCrash(v, p, u, &filter.Run{}, func(report any) error {
+			return writeReport(w, report, do == "text", d.deps.Now())
+		}))
+	}}}, nil
+}
+
+// named returns the download of an upload with names. It calls end after it.
+func (d *Door) named(u *upload, end func()) outcome {
+	return outcome{file: &download{"named-" + fileName(u.name, "text.txt"), func(v *visit, w io.Writer) error {
+		defer end()
+		kind, err := u.kind()
+		if err == nil && (kind == "crash" || kind == "debug file") {
+			err = fault.New(fault.Unsupported, "", "a %s has no place for names", kind)
+		}
+		if err == nil {
+			err = d.name(v, &progress{}, u, d.deps.Naming(v.Request, v.grant), w)
+		}
+		return unusable(u.name, err)
+	}}}
+}
+
+// objectPath returns the path of the page of the first object that has an id, or "".
+func (t *tried) objectPath() string {
+	for _, o := range t.Objects {
+		if o.BreakpadID != "" {
+			return modulePath(ident.FileName(cmp.Or(o.DebugFile, o.CodeFile, t.Name)), o.BreakpadID)
+		}
+	}
+	return ""
+}
+
+// curl returns a command with the same result.
+func (d *Door) curl(v *visit, t *tried) string {
+	auth := ""
+	if v.grant.ID != "" {
+		auth = ` -H "Authorization: Bearer $TOKEN"`
+	}
+	path, input := "/ui/try?do=show", "-H 'Accept: application/json' -F 'text=<text.txt'"
+	if t.Crash != nil {
+		path = "/ui/crash?do=json"
+	}
+	if t.Name != "" {
+		input = "-H 'Accept: application/json' -F 'file=@" + fileName(t.Name, "file") + "'"
+	} else if to := interfaceOf([]byte(t.input)); to != "" {
+		path, input = to, "-H 'Content-Type: application/json' -d '"+strings.ReplaceAll(t.input, "'", `'\''`)+"'"
+	}
+	return console.Printable(fmt.Sprintf("curl -s '%s%s'%s %s", d.deps.BaseURL(v.Request), path, auth, input))
+}
+
+// fileName returns a name of a file without characters that mean something in a header or
+// a command, or another name.
+func fileName(name, other string) string {
+	return cmp.Or(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.+", r) {
+			return r
+		}
+		return '_'
+	}, name[:min(len(name), 100)]), other)
+}
+
+// A download is a file that an action writes.
+type download struct {
+	name  string
+	write func(*visit, io.Writer) error
+}
+
+// send sends a download. An error after its beginning breaks the connection.
+func (d *Door) send(w http.ResponseWriter, v *visit, f *download) {
+	work, cancel := v.within(maxWork)
+	defer cancel()
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Del("Access-Control-Allow-Origin")
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", `attachment; filename="`+f.name+`"`)
+	isBegun := false
+	err := f.write(work, writer(func(p []byte) (int, error) {
+		isBegun = isBegun || len(p) > 0
+		return w.Write(p)
+	}))
+	switch {
+	case err != nil && isBegun:
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		h.Del("Content-Disposition")
+		d.failWith(w, v, err)
+	}
+}
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
