@@ -3,6 +3,7 @@ package metric_test
 import (
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,4 +188,35 @@ func BenchmarkCounter(b *testing.B) {
 			metric.Frames.Add(1, "named")
 		}
 	})
+}
+
+func TestSumsAreOverAllValuesOfAnEmptyLabel(t *testing.T) {
+	metric.CacheLookups.Add(1, "sums", "meta", "hit")
+	metric.CacheLookups.Add(2, "sums", "objects", "hit")
+	metric.CacheLookups.Add(4, "sums", "objects", "miss")
+	for want, labels := range map[int64][]string{
+		7: {"sums", "", ""}, 3: {"sums", "", "hit"}, 6: {"sums", "objects", ""}, 4: {"sums", "objects", "miss"}, 0: {"sums", "none", "hit"},
+	} {
+		if got := metric.CacheLookups.Sum(labels...); got != want {
+			t.Errorf("%q: got %d, want %d", labels, got, want)
+		}
+	}
+	if strings.Contains(exposition(), `"none"`) {
+		t.Error("a sum has made a series")
+	}
+	metric.DownloadSeconds.Observe(.25, "sums")
+	metric.DownloadSeconds.Observe(.5, "sums")
+	if got := metric.DownloadSeconds.Seconds("sums"); got != .75 {
+		t.Errorf("the durations are %v together, want 0.75", got)
+	}
+}
+
+func TestProcessHasMemoryAndProcessorTime(t *testing.T) {
+	cpu, memory := metric.Process()
+	if runtime.GOOS != "linux" {
+		t.Skip("not every system tells")
+	}
+	if cpu() <= 0 || memory() < 1<<20 {
+		t.Errorf("got %v seconds and %v bytes", cpu(), memory())
+	}
 }

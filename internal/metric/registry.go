@@ -59,7 +59,7 @@ func (r *registry) histogram(name, help string, labels ...string) *Histogram {
 	}, labels)
 	r.MustRegister(vec)
 	h := new(Histogram)
-	h.init(name, labels, func(values ...string) prometheus.Observer { return vec.WithLabelValues(values...) })
+	h.init(name, labels, func(values ...string) *timing { return &timing{Observer: vec.WithLabelValues(values...)} })
 	return h
 }
 
@@ -73,6 +73,26 @@ func Handler() http.Handler {
 	standard := prometheus.NewRegistry()
 	standard.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return declared.handler(standard)
+}
+
+// Process returns functions that read the processor time of this process in seconds and
+// its resident memory in bytes. They return zero where the system does not tell.
+func Process() (cpu, memory func() float64) {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	read := func(name string) func() float64 {
+		return func() float64 {
+			families, _ := r.Gather() // an error leaves the family out
+			for _, f := range families {
+				if f.GetName() == name {
+					m := f.GetMetric()[0]
+					return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+				}
+			}
+			return 0
+		}
+	}
+	return read("process_cpu_seconds_total"), read("process_resident_memory_bytes")
 }
 
 func (r *registry) handler(more ...prometheus.Gatherer) http.Handler {

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,6 +79,32 @@ func (f *family[T]) add(k key) T {
 	return s
 }
 
+// each calls visit for the series with these label values, of which an empty one
+// stands for all. It creates none.
+func (f *family[T]) each(values []string, visit func(T)) {
+	if len(values) != len(f.labels) {
+		panic(fmt.Sprintf("metric %s has %d labels, got %d values", f.name, len(f.labels), len(values)))
+	}
+	var k key
+	copy(k[:], values)
+	series := *f.series.Load()
+	if !slices.Contains(values, "") {
+		if s, ok := series[k]; ok {
+			visit(s)
+		}
+		return
+	}
+	for at, s := range series {
+		isOne := true
+		for i, v := range values {
+			isOne = isOne && (v == "" || v == at[i])
+		}
+		if isOne {
+			visit(s)
+		}
+	}
+}
+
 // number is a family of whole numbers. It is a prometheus.Collector, as the
 // numbers of the library are floating point and cannot be read.
 type number struct {
@@ -102,6 +129,13 @@ func (n *number) Add(m int64, labelValues ...string) { n.at(labelValues).Add(m) 
 // Value returns the number now.
 func (n *number) Value(labelValues ...string) int64 { return n.at(labelValues).Load() }
 
+// Sum returns the sum of the series with these label values, of which an empty one
+// stands for all.
+func (n *number) Sum(labelValues ...string) (sum int64) {
+	n.each(labelValues, func(s *atomic.Int64) { sum += s.Load() })
+	return sum
+}
+
 // Counter is a number that only grows.
 type Counter struct{ number }
 
@@ -112,9 +146,25 @@ type Gauge struct{ number }
 func (g *Gauge) Set(m int64, labelValues ...string) { g.at(labelValues).Store(m) }
 
 // Histogram counts durations by size.
-type Histogram struct{ family[prometheus.Observer] }
+type Histogram struct{ family[*timing] }
+
+// timing is a series of a Histogram, with a sum that can be read.
+type timing struct {
+	prometheus.Observer
+	nanos atomic.Int64
+}
 
 // Observe counts one duration.
 func (h *Histogram) Observe(seconds float64, labelValues ...string) {
-	h.at(labelValues).Observe(seconds)
+	s := h.at(labelValues)
+	s.Observe(seconds)
+	s.nanos.Add(int64(seconds * 1e9))
+}
+
+// Seconds returns the sum of the durations of the series with these label values, of
+// which an empty one stands for all.
+func (h *Histogram) Seconds(labelValues ...string) float64 {
+	var nanos int64
+	h.each(labelValues, func(s *timing) { nanos += s.nanos.Load() })
+	return float64(nanos) / 1e9
 }
