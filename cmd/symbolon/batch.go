@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +75,7 @@ func runBatch(ctx context.Context, e *env, conf configFlags, opt batch.Options, 
 	defer n.Close()
 	answer := n.Answers()
 	opt.NewRun = func() *filter.Run { return &filter.Run{Names: n.Names(), Answer: answer} }
-	opt.Open, opt.Rows.Text = n.OpenPlace, auto.Logs
+	opt.Open, opt.Rows.Text, opt.Now = n.OpenPlace, auto.Logs, time.Now
 	bar := e.progress("reading", "")
 	opt.Progress = bar.Set
 	result, err := batch.Run(ctx, &opt)

@@ -4,7 +4,7 @@
 //
 //	job.json                        the inputs with their sizes and versions, and the options
 //	part/000000-000000.ndjson.zst   the rows of a unit: the first of the first input
-//	part/000000-000000.json         its counts
+//	part/000000-000000.json         its counts, some missing modules, and its time
 //	part/000000-000000.2.ndjson.zst the same unit later, with more names
 //	done.json                       the totals and all parts, when all are complete
 //
@@ -35,6 +35,7 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -55,6 +56,8 @@ type Options struct {
 	NewRun func() *filter.Run
 	// Open opens a bucket or a folder, which it creates if isOutput is set.
 	Open func(place string, isOutput bool) (bucket.Bucket, error)
+	// Now is the clock for the times of units; nil: they have none.
+	Now func() time.Time
 	// Progress is called by one goroutine at a time with the bytes that were read so
 	// far, and with those that are to be read; may be nil.
 	Progress func(read, all int64)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
@@ -87,19 +88,24 @@ type part struct {
 	SHA256 string `json:"sha256"`
 	IsLast bool   `json:"last,omitempty"` // of its input
 
+	Modules []Module  `json:"modules,omitempty"` // some of those that were missing
+	Stored  time.Time `json:"stored,omitzero"`   // when the rows were complete
+
 	version  int
 	isStored bool // with its counts
 }
 
+// job is the description of a job, in job.json.
+type job struct {
+	Format  int     `json:"format"`
+	Unit    int     `json:"unit"`
+	Field   string  `json:"field"`
+	Replace bool    `json:"replace"`
+	Inputs  []input `json:"inputs"`
+}
+
 // begin stores the description of the job, or compares that of earlier runs.
 func (w *run) begin(ctx context.Context) error {
-	type job struct {
-		Format  int     `json:"format"`
-		Unit    int     `json:"unit"`
-		Field   string  `json:"field"`
-		Replace bool    `json:"replace"`
-		Inputs  []input `json:"inputs"`
-	}
 	text, err := json.MarshalIndent(job{1, w.Unit, w.Rows.Field, w.Rows.Replace, w.inputs}, "", "  ")
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash"
 	"io"
+	"time"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/filter"
@@ -102,9 +103,11 @@ func (u *unit) finish() {
 	p.SHA256, p.IsLast = hex.EncodeToString(u.sum.Sum(nil)), u.isLast
 	n := u.run.Counts()
 	p.Addresses, p.Named, p.Missing = n.Addresses, n.Named, nil
-	for _, m := range u.run.Missing() {
+	missing := u.run.Missing()
+	for _, m := range missing {
 		p.miss(m.Reason(), 1)
 	}
+	p.Modules = most(missing)
 }
 
 // store stores the part of a unit, and then its counts.
@@ -125,6 +128,9 @@ func (w *run) store(ctx context.Context, u *unit) error {
 	}
 	if err != nil {
 		return err
+	}
+	if w.Now != nil {
+		u.part.Stored = w.Now().UTC().Truncate(time.Millisecond)
 	}
 	text, err := json.Marshal(&u.part)
 	if err == nil {
