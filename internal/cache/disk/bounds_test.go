@@ -491,3 +491,22 @@ func TestDefaultsReplaceOnlyZeros(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+func TestLargestFilesAreListedInOrder(t *testing.T) {
+	s := newWorld(t, disk.Config{}).open()
+	for i := range 100 {
+		put(t, s, cache.Symcache, fmt.Sprint("file ", i), 1+(i*37)%100)
+	}
+	s.Remember(t.Context(), cache.Meta, key("gone"), fault.New(fault.NotFound, "", "gone"), time.Hour)
+	for n, want := range map[int]int{0: 0, 1: 1, 7: 7, 100: 100, 101: 100} {
+		list := s.Largest(n)
+		if len(list) != want {
+			t.Errorf("the largest %d are %d", n, len(list))
+		}
+		for i, e := range list {
+			if e.Size != int64(100-i) || e.Kind != cache.Symcache || e.Fault != nil {
+				t.Errorf("the largest %d: number %d is %+v", n, i, e)
+			}
+		}
+	}
+}

@@ -56,17 +56,41 @@ type Entry struct {
 // false.
 func (s *Store) List(yield func(Entry) bool) {
 	for _, e := range s.snapshot() {
-		out := Entry{
-			Kind: kinds[e.kind], Key: e.key, Size: e.size,
-			Created: time.Unix(0, e.created), Used: time.Unix(0, e.used),
-		}
-		if e.fault != nil {
-			out.Fault = e.remembered()
-		}
-		if !yield(out) {
+		if !yield(e.describe()) {
 			return
 		}
 	}
+}
+
+func (e *entry) describe() Entry {
+	out := Entry{
+		Kind: kinds[e.kind], Key: e.key, Size: e.size,
+		Created: time.Unix(0, e.created), Used: time.Unix(0, e.used),
+	}
+	if e.fault != nil {
+		out.Fault = e.remembered()
+	}
+	return out
+}
+
+// Largest returns the n largest files, the largest first.
+func (s *Store) Largest(n int) (list []Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	bySize := func(x, y Entry) int { return cmp.Compare(y.Size, x.Size) }
+	least := int64(-1) // size of the last one of a full list
+	for _, e := range s.book.entries {
+		if e.fault != nil || e.size <= least {
+			continue
+		}
+		if list = append(list, e.describe()); len(list) == 2*n {
+			slices.SortFunc(list, bySize)
+			list = list[:n]
+			least = list[n-1].Size
+		}
+	}
+	slices.SortFunc(list, bySize)
+	return list[:min(n, len(list))]
 }
 
 // snapshot copies the entries, without expired faults.
