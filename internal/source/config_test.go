@@ -309,3 +309,17 @@ func TestRequestsCannotHaveSymlinksFollowed(t *testing.T) {
 		t.Errorf("follow_symlinks is %v, error %v", c.FollowSymlinks, err)
 	}
 }
+
+func TestPlaceHasNoSecrets(t *testing.T) {
+	for want, c := range map[string]source.Config{
+		"https://symbols.example.com/a":             {Type: source.HTTP, URL: source.NewURL("https://user:pass@symbols.example.com/a?key=one")},
+		"/srv/symbols":                              {Type: source.Filesystem, Path: "/srv/symbols"},
+		"s3://depot":                                {Type: source.S3, Bucket: "depot", SecretKey: bin.NewSecret("hidden")},
+		"s3://depot/deep at https://s3.example.com": {Type: source.S3, Bucket: "depot", Prefix: "deep", Region: source.Region{"here", "https://s3.example.com"}},
+		"gs://depot at https://gcs.example.com/":    {Type: source.GCS, Bucket: "depot", URL: source.NewURL("https://gcs.example.com/?key=one")},
+	} {
+		if got := c.Place(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,6 +52,26 @@ func (r Region) Endpoint() string {
 		return ""
 	}
 	return r[1]
+}
+
+// Place returns the place of the source for people, without secrets.
+func (c Config) Place() string {
+	switch c.Type {
+	case HTTP, Sentry:
+		return c.URL.String()
+	case Filesystem:
+		return c.Path
+	}
+	place := strings.TrimSuffix(c.Bucket+"/"+c.Prefix, "/")
+	if c.Type == S3 {
+		place = "s3://" + place
+	} else {
+		place = "gs://" + place
+	}
+	if at := cmp.Or(c.Region.Endpoint(), c.URL.String()); at != "" {
+		place += " at " + at
+	}
+	return place
 }
 
 // belongs returns the keys that depend on the type of a source, with their types.

@@ -46,6 +46,26 @@ func (d *denyList) blocked(host string) string {
 		host, h.until.UTC().Format(time.RFC3339), d.threshold, d.window, h.why)
 }
 
+// Block is a host that is not asked for a while.
+type Block struct {
+	Until time.Time
+	Why   string // the failure that led to it
+}
+
+// Blocked returns the hosts of configured sources that are blocked now.
+func (c *Client) Blocked() map[string]Block {
+	d := c.deny
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	list := map[string]Block{}
+	for host, h := range d.hosts {
+		if h.until.After(d.now()) {
+			list[host] = Block{h.until, h.why}
+		}
+	}
+	return list
+}
+
 // failed counts a failure of host and reports whether that blocks the host.
 func (d *denyList) failed(host, why string) bool {
 	if d.threshold < 0 || d.exempt(host) {

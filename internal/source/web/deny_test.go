@@ -70,11 +70,18 @@ func TestFailingHostIsLeftAlone(t *testing.T) {
 	if !strings.Contains(log.String(), "backing off") || !strings.Contains(log.String(), host) {
 		t.Errorf("log %s", log)
 	}
+	until := time.now().Add(60e9)
+	if b := client.Blocked(); len(b) != 1 || !b[host].Until.Equal(until) || b[host].Why != "transport: 502 Bad Gateway" {
+		t.Errorf("the blocked hosts are %+v", b)
+	}
 	status.Store(200)
 	if _, _, err := get(t, newGuarded(t, client, config(server.URL))); err != nil {
 		t.Errorf("the block of a configured source stops others: %v", err)
 	}
 	time.pass(60e9)
+	if b := client.Blocked(); len(b) != 0 {
+		t.Errorf("after the block it is still reported: %+v", b)
+	}
 	if _, _, err := get(t, s); err != nil {
 		t.Errorf("still blocked: %v", err)
 	}
