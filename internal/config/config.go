@@ -54,6 +54,7 @@ type Config struct {
 	Table       table.Config       `yaml:"table" help:"Lookup tables, which are built from symbol files."`
 	Symbolicate symbolicate.Config `yaml:"symbolicate" help:"Limits of one request."`
 	Crash       crash.Config       `yaml:"crash" help:"Crash files."`
+	Batches     []string           `yaml:"batches" help:"Destinations of symbolon batch, with the job: folders, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX. A page of the server shows their progress; they are only read."`
 }
 
 // Log is what is logged and how.

@@ -90,6 +90,13 @@ func (n *Node) cacheList(ctx context.Context, q CacheQuery, w io.Writer) error {
 }
 
 func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
+	count, bytes := n.purge(q)
+	console.Printf(w, "removed %s, %s\n", console.Count(count, "entry"), bin.Size(bytes))
+	return nil
+}
+
+// purge removes the entries that q selects, and returns their number and their size.
+func (n *Node) purge(q CacheQuery) (count, bytes int64) {
 	f := disk.Filter{Kind: cache.Kind(q.Kind), Idle: q.Older, Faults: q.Faults}
 	if len(n.tiers.faults) > 0 && q.Faults { // otherwise the shared tiers would return them
 		n.store.List(func(x disk.Entry) bool {
@@ -105,9 +112,7 @@ func (n *Node) cachePurge(q CacheQuery, w io.Writer) error {
 	if q.All {
 		n.tables.Clear() // otherwise open tables would still answer
 	}
-	count, bytes := n.store.Purge(f)
-	console.Printf(w, "removed %s, %s\n", console.Count(count, "entry"), bin.Size(bytes))
-	return nil
+	return n.store.Purge(f)
 }
 
 // Cleanup removes the entries of the cache in a data directory that were not used for

@@ -23,6 +23,7 @@ import (
 	"symbolon/internal/config"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
+	"symbolon/internal/history"
 	"symbolon/internal/locate"
 	"symbolon/internal/missing"
 	"symbolon/internal/source"
@@ -66,6 +67,8 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 		Store: n.uploads.store, Grant: access.Grant, IsOpen: n.uploads.keys.IsOpen, Run: n.lookUp, Announce: n.uploads.files.Announce, Log: n.log,
 	})
 	n.counting = inBackground(n.missing.Run)
+	n.history = history.New(history.OfProcess(idsOf(n.sources.all)), time.Now)
+	n.sampling = inBackground(n.history.Run)
 	n.difs = difs.New(cfg.Uploads, difs.Deps{
 		Store: n.uploads.files, Grant: orOperator(access.Grant), Spool: n.spool, Now: time.Now, Log: n.log,
 	})

@@ -13,6 +13,7 @@ import (
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/config"
+	"symbolon/internal/history"
 	"symbolon/internal/locate"
 	"symbolon/internal/missing"
 	"symbolon/internal/scratch"
@@ -38,8 +39,10 @@ type Node struct {
 	syms      *symMaker
 	engine    *symbolicate.Engine
 	missing   *missing.Log
-	example   string       // a request that the built-in source answers; empty without it
-	counting  func()       // ends the counting of missing modules; nil before Front
+	example   string // a request that the built-in source answers; empty without it
+	counting  func() // ends the counting of missing modules; nil before Front
+	history   *history.History
+	sampling  func()       // ends its samples; nil before Front
 	sentry    *sentry.Door // nil before Front and Answers
 	difs      *difs.Door   // nil before Front
 }
@@ -123,6 +126,9 @@ func (n *Node) Close() {
 	}
 	if n.counting != nil {
 		n.counting()
+	}
+	if n.sampling != nil {
+		n.sampling()
 	}
 	n.uploads.close()
 	n.tiers.close()

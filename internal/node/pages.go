@@ -9,6 +9,8 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/ui"
+	"symbolon/internal/bucket"
+	"symbolon/internal/cache"
 	"symbolon/internal/crash"
 	"symbolon/internal/explain"
 	"symbolon/internal/fault"
@@ -31,6 +33,11 @@ func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 		MaxText: n.cfg.HTTP.Defaults().MaxBody, MaxModules: n.cfg.Mozilla.Defaults().MaxModules,
 		Naming:  func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, "ui", answering) },
 		Crashes: n.crashesTo, Health: n.health, Example: n.example,
+		History: n.history, Sources: n.sourceStates, Probe: n.probe, Disk: n.store, Tiers: n.shownTiers(),
+		Purge: func(kind cache.Kind, onlyFaults bool) (count, bytes int64) {
+			return n.purge(CacheQuery{Kind: string(kind), Faults: onlyFaults, All: kind == "" && !onlyFaults})
+		},
+		Batches: n.cfg.Batches, OpenBatch: func(place string) (bucket.Bucket, error) { return n.OpenPlace(place, false) },
 		Now: time.Now, Log: n.log,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,12 +72,12 @@ func date(t time.Time) string {
 // points returns the points of a polyline through values at equal distances, in a picture
 // of this size. The values are not negative.
 func points(values []float64, width, height float64) string {
-	most := slices.Max(append([]float64{0}, values...))
+	top := most(values)
 	var b strings.Builder
 	for i, v := range values {
 		y := height - 1
-		if most > 0 {
-			y -= v / most * (height - 2)
+		if top > 0 {
+			y -= v / top * (height - 2)
 		}
 		fmt.Fprintf(&b, "%.1f,%.1f ", float64(i)*width/float64(max(len(values)-1, 1)), y)
 	}
@@ -97,4 +98,54 @@ func shown(text string) string {
 		}
 	}
 	return console.Printable(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// percent returns a share for people, and "" if it is unknown.
+func percent(share *float64) string {
+	if share == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*share*100, 'f', 1, 64) + " %"
+}
+
+// most returns the largest of some values, or zero.
+func most(values []float64) float64 { return slices.Max(append([]float64{0}, values...)) }
+
+// number returns a number for people.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// grouped returns a whole number for people.
+func grouped(n int64) string {
+	text, _, _ := strings.Cut(console.Count(n, ""), " ")
+	return text
+}
+
+// bound returns a limit of bytes for people.
+func bound(n int64) string {
+	switch {
+	case n < 0:
+		return "none"
+	case n == 0:
+		return ""
+	}
+	return size(n)
+}
+
+// lastHours returns a range of hours for people.
+func lastHours(n int) string {
+	if n == 1 {
+		return "The last hour"
+	}
+	return fmt.Sprintf("The last %d hours", n)
+}
+
+// window returns the part of a list of n elements that a page of a visit shows, and the
+// address of the next page, or "".
+func window(v *visit, n, size int) (from, to int, next string) {
+	from, _ = strconv.Atoi(v.URL.Query().Get("from")) // zero for anything else
+	from = min(max(from, 0), n)
+	if to = min(from+size, n); to < n {
+		next = v.with("from", strconv.Itoa(to))
+	}
+	return from, to, next
 }

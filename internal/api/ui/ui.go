@@ -13,9 +13,11 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
 	"symbolon/internal/cache"
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/crash"
 	"symbolon/internal/explain"
 	"symbolon/internal/filter"
+	"symbolon/internal/history"
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
@@ -52,6 +54,17 @@ type Deps struct {
 	Crashes func(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor
 	Health  func(context.Context) Health
 	Example string // a request whose modules have symbols; empty: there is none
+	// For those who operate the node.
+	History *history.History
+	Sources func() []Source // the configured ones
+	Probe   func(ctx context.Context, source string, q explain.Question) (*explain.Trail, error)
+	Disk    *disk.Store
+	Tiers   []Tier // in their order
+	// Purge removes entries of the disk cache: of a kind or, if that is empty, all, with the
+	// open tables.
+	Purge     func(kind cache.Kind, onlyFaults bool) (count, bytes int64)
+	Batches   []string // destinations
+	OpenBatch func(destination string) (bucket.Bucket, error)
 
 	Now func() time.Time
 	Log *slog.Logger
@@ -64,12 +77,16 @@ type Door struct {
 	forged  *http.CrossOriginProtection
 	pages   []*page
 	kept    profiles
+	batches batches
 }
 
 // New returns a door.
 func New(deps Deps) *Door {
 	d := &Door{deps: deps, session: newSessions(deps.State, deps.Now), forged: http.NewCrossOriginProtection()}
-	d.pages = []*page{d.homePage(), d.tryPage(), d.crashPage(), d.profilePage(), d.modulePage()}
+	d.pages = []*page{
+		d.homePage(), d.tryPage(), d.crashPage(), d.profilePage(), d.modulePage(),
+		d.sourcesPage(), d.cachesPage(), d.batchesPage(),
+	}
 	return d
 }
 
