@@ -40,6 +40,12 @@ func (g *Grant) May(r Right, project string) bool {
 	return has && (project == "" || slices.Contains(g.Projects, project) || slices.Contains(g.Projects, Any))
 }
 
+// Manages reports whether g may manage tokens for these projects: it has the right admin
+// in all of them.
+func (g *Grant) Manages(projects []string) bool {
+	return !slices.ContainsFunc(projects, func(name string) bool { return !g.May(Admin, name) })
+}
+
 // Visible returns the projects whose files g may read, sorted: the public ones, and
 // those in which it has the right. all are the projects, and whether they are public.
 func (g *Grant) Visible(all map[string]bool) []string { return g.projects(all, Read) }

@@ -69,11 +69,6 @@ func (d *Door) manager(r *http.Request) (*token.Grant, error) {
 	return g, nil
 }
 
-// manages reports whether a client may manage tokens for projects.
-func manages(g *token.Grant, projects []string) bool {
-	return !slices.ContainsFunc(projects, func(name string) bool { return !g.May(token.Admin, name) })
-}
-
 // listTokens answers with the tokens that were added, newest first.
 func (d *Door) listTokens(w http.ResponseWriter, r *http.Request) error {
 	g, err := d.manager(r)
@@ -89,7 +84,7 @@ func (d *Door) listTokens(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rows, expired := []tokenRow{}, 0
-	all = slices.DeleteFunc(all, func(t token.Token) bool { return !manages(g, t.Projects) })
+	all = slices.DeleteFunc(all, func(t token.Token) bool { return !g.Manages(t.Projects) })
 	for i := range slices.Backward(all) {
 		row := d.describe(&all[i])
 		if row.IsExpired {
@@ -130,7 +125,7 @@ func (d *Door) addToken(w http.ResponseWriter, r *http.Request) error {
 	if len(errs) > 0 {
 		return failFields(w, errs)
 	}
-	if !manages(g, t.Projects) {
+	if !g.Manages(t.Projects) {
 		return receive.Refuse(http.StatusForbidden, "Forbidden: the token lacks the right admin in the projects %s", strings.Join(t.Projects, ", "))
 	}
 	secret, added, err := d.Tokens.Add(r.Context(), t)
@@ -191,7 +186,7 @@ func (d *Door) revokeToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	if !slices.ContainsFunc(all, func(t token.Token) bool { return t.ID == id && manages(g, t.Projects) }) {
+	if !slices.ContainsFunc(all, func(t token.Token) bool { return t.ID == id && g.Manages(t.Projects) }) {
 		return receive.Refuse(http.StatusNotFound, "there is no token %.40q", id)
 	}
 	if err := d.Tokens.Revoke(r.Context(), id); err != nil {
