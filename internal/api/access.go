@@ -111,6 +111,7 @@ func (a *Access) Grant(r *http.Request) (*token.Grant, error) {
 			if g, err = a.find(r.Context(), texts); err != nil {
 				return nil, err
 			}
+			a.ring.Used(g.ID, a.proxies.client(r))
 		case !isLocal || err != nil:
 		case len(all) == 0:
 			g = &token.Grant{Rights: []token.Right{token.Admin}, Projects: []string{token.Any}}

@@ -289,3 +289,19 @@ func TestSymbolicatingNeedsTheRightOnceATokenExists(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAddressOfTheLastUseOfATokenIsThatOfTheClient(t *testing.T) {
+	a, ring := access(api.AccessConfig{}, "127.0.0.1")
+	text, added, err := ring.Add(t.Context(), token.Token{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := local("Authorization", "Bearer "+text)
+	r.Header.Set("X-Forwarded-For", "192.0.2.7")
+	if _, err := a.Grant(r); err != nil {
+		t.Fatal(err)
+	}
+	if use, ok := ring.LastUse(added.ID); !ok || use.Client != "192.0.2.7" {
+		t.Errorf("the last use is %v, %v: want 192.0.2.7", use, ok)
+	}
+}

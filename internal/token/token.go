@@ -70,6 +70,7 @@ type Ring struct {
 	blobs  numbered.Versions
 	now    func() time.Time
 	stored numbered.Cached[stored]
+	uses   uses
 }
 
 // NewRing returns the tokens of the configuration and of a bucket.
