@@ -222,33 +222,61 @@ func (l *Log) removeOld(ctx context.Context) error {
 	return nil
 }
 
+// A Report is the modules that were asked for and not found.
+type Report struct {
+	Rows  []*Row           // those that were asked for most first
+	Hours map[string]int64 // requests by hour, such as 2026-11-23T16
+}
+
 // Rows returns the modules that were asked for since a time, of all processes, those
 // that were asked for most first. Counts have whole hours.
 func (l *Log) Rows(ctx context.Context, since time.Time) ([]*Row, error) {
-	all := map[key]*Row{}
+	r, err := l.Report(ctx, since, func(*Row) bool { return true })
+	return r.Rows, err
+}
+
+// Report returns the rows of Rows that are wanted, and their requests by hour.
+func (l *Log) Report(ctx context.Context, since time.Time, isWanted func(*Row) bool) (Report, error) {
+	all, hours := map[key]*Row{}, map[string]int64{}
+	merge := func(hour string, r *Row) {
+		if isWanted(r) {
+			add(all, r, maxMerged)
+			hours[hour] += r.Count
+		}
+	}
 	l.mu.Lock()
 	for _, r := range l.rows {
-		add(all, r, maxMerged)
+		merge(l.hour, r)
 	}
 	own := prefix + l.hour + "/" + l.process // may be written meanwhile
 	l.mu.Unlock()
 	first := prefix + hourOf(since)
 	for k, err := range bucket.Keys(ctx, l.bucket, prefix, "") {
 		if err != nil {
-			return nil, err
+			return Report{}, err
 		}
 		if k < first || k == own {
 			continue
 		}
 		rows, err := l.read(ctx, k)
 		if err != nil {
-			return nil, err
+			return Report{}, err
 		}
+		hour, _, _ := strings.Cut(strings.TrimPrefix(k, prefix), "/")
 		for i := range rows {
-			add(all, &rows[i], maxMerged)
+			merge(hour, &rows[i])
 		}
 	}
-	return sorted(all), nil
+	return Report{sorted(all), hours}, nil
+}
+
+// PerHour returns the requests of each hour from one that has a time until now.
+func (r *Report) PerHour(since, now time.Time) []float64 {
+	var list []float64
+	for t := since.UTC().Truncate(time.Hour); !t.After(now); t = t.Add(time.Hour) {
+		list = append(list, float64(r.Hours[hourOf(t)]))
+	}
+	return list
 }
 
 // read returns the rows of a blob.
