@@ -22,7 +22,10 @@ const (
 // Commit makes the upload durable and visible. An upload without files is a *Refusal.
 // If Commit fails otherwise the upload may be visible or not.
 func (d *Draft) Commit(ctx context.Context) (u *Upload, err error) {
-	defer func() { d.noteFull(err) }()
+	defer func() {
+		d.noteFull(err)
+		d.noteRefusal("", err)
+	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.upload.Files) == 0 {

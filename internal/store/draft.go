@@ -89,7 +89,10 @@ func (d *Draft) Add(ctx context.Context, name string, r io.Reader) (*Record, err
 // Receive receives a file like Add. A file with a claim is found by its SHA-1, and by the
 // debug id of the claim within its project.
 func (d *Draft) Receive(ctx context.Context, sent Sent, r io.Reader) (rec *Record, err error) {
-	defer func() { d.noteFull(err) }()
+	defer func() {
+		d.noteFull(err)
+		d.noteRefusal(sent.Name, err)
+	}()
 	s := d.store
 	if err := ident.CheckProject(d.upload.Project); err != nil {
 		return nil, refuse(fault.Malformed, "", "%w", err)

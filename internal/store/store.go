@@ -58,6 +58,7 @@ type Store struct {
 	uses     uses
 	usage    usage
 	daily    daily
+	refusals refusals
 	blobs    blob.Pool
 	buffers  sync.Pool    // of *[]byte
 	last     atomic.Int64 // time of the last upload of this process, in milliseconds

@@ -44,6 +44,17 @@ func (s *Store) SetUsage(u *Usage) {
 	s.usage.last = u
 }
 
+// UsageOf returns the size of the files of a project by the last count and the uploads and
+// deletions that were counted since, false before the first count.
+func (s *Store) UsageOf(project string) (int64, bool) {
+	s.usage.mu.Lock()
+	defer s.usage.mu.Unlock()
+	if s.usage.last == nil {
+		return 0, false
+	}
+	return s.usage.last.Projects[project], true
+}
+
 // sizeWithout returns the size of those files that a project does not have.
 func (s *Store) sizeWithout(ctx context.Context, project string, files []UploadedFile) (size int64, err error) {
 	if s.cfg.MaxProject == 0 && s.cfg.MaxTotal == 0 {
