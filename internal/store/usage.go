@@ -12,6 +12,7 @@ import (
 type Usage struct {
 	Total    int64            `json:"total"`
 	Projects map[string]int64 `json:"projects"`
+	Uploads  map[string]int   `json:"uploads,omitempty"` // by project, when they were counted
 }
 
 // Add adds the size of files of a project.
@@ -44,15 +45,15 @@ func (s *Store) SetUsage(u *Usage) {
 	s.usage.last = u
 }
 
-// UsageOf returns the size of the files of a project by the last count and the uploads and
-// deletions that were counted since, false before the first count.
-func (s *Store) UsageOf(project string) (int64, bool) {
+// UsageOf returns the size of the files of a project, and the number of its uploads when
+// they were last counted. It returns false before the first count.
+func (s *Store) UsageOf(project string) (size int64, uploads int, isCounted bool) {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()
 	if s.usage.last == nil {
-		return 0, false
+		return 0, 0, false
 	}
-	return s.usage.last.Projects[project], true
+	return s.usage.last.Projects[project], s.usage.last.Uploads[project], true
 }
 
 // sizeWithout returns the size of those files that a project does not have.

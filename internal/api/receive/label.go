@@ -19,7 +19,11 @@ const (
 // Labels returns the labels of an upload: those that the client wants, and over them
 // those of its token.
 func Labels(r *http.Request, g *token.Grant) (map[string]string, error) {
-	wanted := r.URL.Query()["label"]
+	return ParseLabels(r.URL.Query()["label"], g)
+}
+
+// ParseLabels returns the labels of an upload with these texts of a client.
+func ParseLabels(wanted []string, g *token.Grant) (map[string]string, error) {
 	if len(wanted) > maxLabels {
 		return nil, Invalid("too many labels: an upload may have %d", maxLabels)
 	}

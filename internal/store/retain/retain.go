@@ -147,7 +147,7 @@ func (c *collection) count(number *int) {
 func (k *Keeper) Collect(ctx context.Context, dry bool) (*Report, error) {
 	c := &collection{
 		Keeper: k, dry: dry, began: k.deps.Now(), uploads: newSet(), damaged: newSet(), lost: newSet(), live: newSet(),
-		report: &Report{Dry: dry, Usage: store.Usage{Projects: map[string]int64{}}},
+		report: &Report{Dry: dry, Usage: store.Usage{Projects: map[string]int64{}, Uploads: map[string]int{}}},
 	}
 	for _, r := range k.cfg.Keep {
 		c.report.Rules = append(c.report.Rules, RuleReport{Rule: r})
@@ -187,6 +187,7 @@ func (c *collection) read(ctx context.Context) (err error) {
 			return nil
 		}
 		c.report.Uploads++
+		c.report.Usage.Uploads[u.Project]++
 		for i := range u.Files {
 			f := &u.Files[i]
 			c.live.add(f.Stored().String())

@@ -123,7 +123,7 @@ func (c *collection) limit(ctx context.Context, kept []limited) error {
 	}
 	if !c.dry {
 		now := c.report.Usage
-		now.Projects = maps.Clone(now.Projects)
+		now.Projects, now.Uploads = maps.Clone(now.Projects), maps.Clone(now.Uploads)
 		c.deps.Store.SetUsage(&now)
 	}
 	return nil
@@ -138,6 +138,7 @@ func (c *collection) drop(ctx context.Context, one *limited, why string) error {
 	r.Expired++
 	r.Freed += one.size
 	c.report.Usage.Add(one.project, -one.size)
+	c.report.Usage.Uploads[one.project]--
 	if c.dry {
 		return nil
 	}

@@ -307,3 +307,24 @@ func TestUploadBeyondALimitIsRefused(t *testing.T) {
 		t.Errorf("after a deletion: %v", err)
 	}
 }
+
+func TestACollectionCountsTheUploadsOfAProject(t *testing.T) {
+	w := newWorld(t, 1)
+	w.cfg.Keep = []store.Rule{{Labels: map[string]string{"old": "yes"}, Keep: "1d after upload"}}
+	s, k := w.process(w.bucket)
+	if _, _, isCounted := s.UsageOf("a"); isCounted {
+		t.Error("uploads are counted before the first collection")
+	}
+	for n, labels := range []map[string]string{nil, nil, {"old": "yes"}} {
+		if _, err := w.uploadAs(s, labels, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.pass(48 * time.Hour)
+	if _, err := k.Collect(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if size, n, isCounted := s.UsageOf("a"); !isCounted || n != 2 || size != int64(2*len(symbols(0))) {
+		t.Errorf("the project has %d uploads of %d bytes, %v: want those that the rule keeps", n, size, isCounted)
+	}
+}
