@@ -30,16 +30,22 @@ func (n *Node) Missing(ctx context.Context, q MissingQuery) ([]*missing.Row, err
 // maxCompared bounds the modules of a report that are looked for in the store.
 const maxCompared = 2000
 
-// missingFor returns the modules that were not found since a time. Of those that were
-// asked for most it omits the ones that an upload has brought after the last request, to
-// a project that the client may see.
+// missingFor returns the modules that were not found since a time, without those that
+// withoutUploaded omits.
 func (n *Node) missingFor(ctx context.Context, g *token.Grant, since time.Time) ([]*missing.Row, error) {
 	rows, err := n.missing.Rows(ctx, since)
 	if err != nil {
 		return nil, err
 	}
+	return n.withoutUploaded(ctx, g, rows)
+}
+
+// withoutUploaded returns rows without those of the first ones that an upload has brought
+// after the last request, to a project that the client may see.
+func (n *Node) withoutUploaded(ctx context.Context, g *token.Grant, rows []*missing.Row) ([]*missing.Row, error) {
 	projects := g.Visible(n.projects(ctx))
-	err = bucket.Each(min(len(rows), maxCompared), func(i int) error {
+	rows = slices.Clone(rows)
+	err := bucket.Each(min(len(rows), maxCompared), func(i int) error {
 		found, err := n.uploads.files.Find(ctx, projects, store.Question{Module: rows[i].Module()})
 		if slices.ContainsFunc(found, func(f store.Found) bool { return f.Time.After(rows[i].Last) }) {
 			rows[i] = nil

@@ -1,6 +1,7 @@
 package receive
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
+	"symbolon/internal/store"
 )
 
 // Form returns the parts of a form.
@@ -44,4 +46,13 @@ func Spool(open func() (cache.Spool, error), part io.Reader) (cache.Spool, error
 		return nil, FormError(in.Err)
 	}
 	return nil, fmt.Errorf("write an upload: %w", err)
+}
+
+// Commit commits a draft, unless it was uploaded already.
+func Commit(ctx context.Context, draft *store.Draft) (*store.Upload, error) {
+	u, err := draft.Earlier(ctx)
+	if u == nil && err == nil {
+		u, err = draft.Commit(ctx)
+	}
+	return u, err
 }

@@ -183,7 +183,7 @@ func (d *Door) store(r *http.Request, p *plan, f *planned, spool cache.Spool) (s
 		return z.add(n, f.Key+"/"+name, in)
 	})
 	if err == nil {
-		_, err = commit(context.WithoutCancel(r.Context()), draft)
+		_, err = receive.Commit(context.WithoutCancel(r.Context()), draft)
 	}
 	return sent, err
 }

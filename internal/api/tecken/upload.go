@@ -1,7 +1,6 @@
 package tecken
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/ident"
-	"symbolon/internal/store"
 )
 
 // Labels of uploads.
@@ -60,7 +58,7 @@ func (d *Door) upload(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	u, err := commit(r.Context(), draft)
+	u, err := receive.Commit(r.Context(), draft)
 	if err != nil {
 		return err
 	}
@@ -69,15 +67,6 @@ func (d *Door) upload(w http.ResponseWriter, r *http.Request) error {
 		Completed: dateOf(d.Now()), Created: dateOf(u.Time), User: u.Uploader, Skipped: inOrder(z.known), Ignored: inOrder(z.ignored),
 	}})
 	return nil
-}
-
-// commit commits a draft, unless it was uploaded already.
-func commit(ctx context.Context, draft *store.Draft) (*store.Upload, error) {
-	u, err := draft.Earlier(ctx)
-	if u == nil && err == nil {
-		u, err = draft.Commit(ctx)
-	}
-	return u, err
 }
 
 // target returns the project and the labels of an upload.
