@@ -154,8 +154,10 @@ func add(rows map[key]*Row, r *Row, limit int) {
 // sorted returns the rows, those that were asked for most first.
 func sorted(rows map[key]*Row) []*Row {
 	return slices.SortedFunc(maps.Values(rows), func(a, b *Row) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.DebugFile, b.DebugFile),
-			cmp.Compare(a.DebugID, b.DebugID), cmp.Compare(a.CodeFile, b.CodeFile), cmp.Compare(a.CodeID, b.CodeID), cmp.Compare(a.Door, b.Door), cmp.Compare(a.Product, b.Product))
+		if n := cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.DebugFile, b.DebugFile)); n != 0 {
+			return n // as nearly always: the rest is not compared
+		}
+		return cmp.Or(cmp.Compare(a.DebugID, b.DebugID), cmp.Compare(a.CodeFile, b.CodeFile), cmp.Compare(a.CodeID, b.CodeID), cmp.Compare(a.Door, b.Door), cmp.Compare(a.Product, b.Product))
 	})
 }
 

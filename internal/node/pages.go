@@ -38,6 +38,8 @@ func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 			return n.purge(CacheQuery{Kind: string(kind), Faults: onlyFaults, All: kind == "" && !onlyFaults})
 		},
 		Batches: n.cfg.Batches, OpenBatch: func(place string) (bucket.Bucket, error) { return n.OpenPlace(place, false) },
+		Store: n.uploads.files, Limits: n.cfg.Uploads, Tokens: n.uploads.keys,
+		Missing: n.missing.Report, WithoutUploaded: n.withoutUploaded,
 		Now: time.Now, Log: n.log,
 	})
 }

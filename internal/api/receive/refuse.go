@@ -44,9 +44,9 @@ func Status(refused *store.Refusal) int {
 // errBusy is answered if the store fails. Clients try again.
 var errBusy = Refuse(http.StatusServiceUnavailable, "the store does not respond; try again")
 
-// Answer returns what the client gets for an error, nil if it has left. Errors that are
-// not the fault of the client are logged.
-func Answer(r *http.Request, err error, log *slog.Logger) *Refusal {
+// Known returns what a client gets for an error that it can do something about, nil for
+// others.
+func Known(err error) *Refusal {
 	var own *Refusal
 	var body *api.BodyError
 	var stored *store.Refusal
@@ -64,8 +64,15 @@ func Answer(r *http.Request, err error, log *slog.Logger) *Refusal {
 		return &Refusal{http.StatusUnauthorized, err.Error()}
 	case fault.KindOf(err) == fault.NotFound:
 		return &Refusal{http.StatusNotFound, "there is no such file or upload"}
-	case r.Context().Err() != nil:
-		return nil
+	}
+	return nil
+}
+
+// Answer returns what the client gets for an error, nil if it has left. Errors that are
+// not the fault of the client are logged.
+func Answer(r *http.Request, err error, log *slog.Logger) *Refusal {
+	if known := Known(err); known != nil || r.Context().Err() != nil {
+		return known
 	}
 	log.Error("cannot serve a request for debug files", "request_id", api.RequestID(r.Context()), "error", err)
 	if status := api.Status(err); status == http.StatusInsufficientStorage {

@@ -39,7 +39,7 @@ type batchesData struct {
 }
 
 func (d *Door) batchesPage() *page {
-	return &page{pattern: "/ui/batches", menu: "Batches", right: token.Admin, show: d.showBatches}
+	return &page{pattern: "/ui/batches", about: "the progress of batches", menu: "Batches", right: token.Admin, show: d.showBatches}
 }
 
 func (d *Door) showBatches(v *visit) (view, error) {

@@ -68,7 +68,7 @@ type cachesData struct {
 
 func (d *Door) cachesPage() *page {
 	return &page{
-		pattern: "/ui/caches", menu: "Caches", right: token.Admin,
+		pattern: "/ui/caches", about: "the tiers of the cache", menu: "Caches", right: token.Admin,
 		show:    func(v *visit) (view, error) { return d.cachesView(v), nil },
 		actions: map[string]action{"purge": d.purge, "module": d.forgetCached},
 	}
@@ -125,11 +125,11 @@ func (d *Door) plots(t Tier, minutes, step int) (list []plotData) {
 	}
 	highest := most(rates)
 	list = append(list, plotData{name + ": hit rate", "at most " + percent(&highest), rates},
-		plotData{name + ": lookups", fmt.Sprintf("at most %s in %s", number(most(lookups)), console.Count(step, "minute")), lookups})
+		plotData{name + ": lookups", fmt.Sprintf("at most %s in %s", decimal(most(lookups)), console.Count(step, "minute")), lookups})
 	if !t.IsShared {
 		bytes, evictions := last(history.Bytes), last(history.Evictions)
 		list = append(list, plotData{name + ": bytes", "at most " + size(int64(most(bytes))), bytes},
-			plotData{name + ": evictions", fmt.Sprintf("at most %s in %s", number(most(evictions)), console.Count(step, "minute")), evictions})
+			plotData{name + ": evictions", fmt.Sprintf("at most %s in %s", decimal(most(evictions)), console.Count(step, "minute")), evictions})
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -61,6 +62,24 @@ func modulePath(name, id string) string {
 // size returns a number of bytes for people.
 func size(n int64) string { return console.Bytes(n) }
 
+// texts returns a list as one text.
+func texts[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = string(v)
+	}
+	return strings.Join(words, ", ")
+}
+
+// pairs returns labels as one text.
+func pairs(labels map[string]string) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		list = append(list, name+"="+labels[name])
+	}
+	return strings.Join(list, ", ")
+}
+
 // date returns a time for people, and "" for the zero time.
 func date(t time.Time) string {
 	if t.IsZero() {
@@ -108,11 +127,8 @@ func percent(share *float64) string {
 	return strconv.FormatFloat(*share*100, 'f', 1, 64) + " %"
 }
 
-// most returns the largest of some values, or zero.
-func most(values []float64) float64 { return slices.Max(append([]float64{0}, values...)) }
-
-// number returns a number for people.
-func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// decimal returns a number for people.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // grouped returns a whole number for people.
 func grouped(n int64) string {
@@ -149,3 +165,17 @@ func window(v *visit, n, size int) (from, to int, next string) {
 	}
 	return from, to, next
 }
+
+// minute returns a time for the rows of a table.
+func minute(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// most returns the largest of values that are not negative.
+func most(values []float64) float64 { return slices.Max(append([]float64{0}, values...)) }
+
+// itoa returns a number as text.
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -68,6 +68,8 @@ type moduleData struct {
 	Matches *inspect.Matches `json:"matches,omitempty"`
 	Addr    string           `json:"addr,omitempty"`
 	Frames  []frame          `json:"frames,omitempty"`
+
+	mayUpload []string // projects
 }
 
 // A frame is a call at an address.
@@ -90,7 +92,11 @@ func (d *Door) showModule(v *visit) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := moduleData{Module: v.PathValue("rest"), Purpose: q.Purpose.String(), Trail: trail}
+	all, err := d.deps.Store.Projects(v.Context())
+	if err != nil {
+		return view{}, err
+	}
+	data := moduleData{Module: v.PathValue("rest"), Purpose: q.Purpose.String(), Trail: trail, mayUpload: mayUpload(v.grant, all)}
 	if trail.Found {
 		if err := d.lookInside(v, q, &data); err != nil {
 			return view{}, err
@@ -220,7 +226,7 @@ func (d *Door) fetchModule(v *visit, p *progress) (outcome, error) {
 // query returns the query of a visit, without what only one request needs.
 func (v *visit) query() url.Values {
 	q := v.URL.Query()
-	for _, key := range []string{"do", "note", "download"} {
+	for _, key := range []string{"do", "note", "ask", "from", "download", "format"} {
 		q.Del(key)
 	}
 	return q

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/receive"
 	"symbolon/internal/token"
 )
 
@@ -23,7 +26,7 @@ type page struct {
 	right   token.Right // that the client has in any project; empty: any right
 	orRight token.Right // is as good as right; empty: none is
 	show    func(*visit) (view, error)
-	file    func(http.ResponseWriter, *visit) error // answers requests with the query download
+	file    func(http.ResponseWriter, *visit) error // answers requests that want one
 	actions map[string]action                       // by name
 	maxBody int64                                   // of an action; zero: the limit of the front
 }
@@ -45,6 +48,8 @@ type outcome struct {
 	file *download
 	to   string // relative to the root; empty: the page of the form
 	note string // a key of notes, to show on that page
+
+	token string // to begin a session with; empty: the session stays
 }
 
 // notes has the texts about outcomes. Addresses of pages have only their keys: a link
@@ -53,6 +58,12 @@ var notes = map[string]string{
 	"forgotten": "Forgotten: the next lookup asks the sources again.",
 	"fetched":   "The file is here and its table is built.",
 	"missing":   "No source has the file.",
+	"uploaded":  "Uploaded: the lookup below includes the new files.",
+	"kept":      "The time until which the upload is kept is set.",
+	"deleted":   "Deleted: no lookup finds the files any more.",
+	"limited":   "The token allows less now.",
+	"revoked":   "The token is revoked. Other nodes refuse it after a few seconds.",
+	"set":       "The project is set.",
 }
 
 // A visit is a request of a client for a page.
@@ -87,6 +98,12 @@ func (v *visit) wantsJSON() bool {
 
 // wantsEvents reports whether the client reads events.
 func (v *visit) wantsEvents() bool { return v.Header.Get("Accept") == "text/event-stream" }
+
+// wantsFile reports whether the client asks for a file of the page.
+func (v *visit) wantsFile() bool {
+	q := v.URL.Query()
+	return q.Has("download") || q.Get("format") == "csv"
+}
 
 // open returns the visit of a client that may open a page, or answers the request.
 func (d *Door) open(w http.ResponseWriter, r *http.Request, p *page) *visit {
@@ -156,7 +173,7 @@ func (d *Door) get(p *page) http.HandlerFunc {
 		if v == nil {
 			return
 		}
-		if p.file != nil && r.URL.Query().Has("download") {
+		if p.file != nil && v.wantsFile() {
 			if err := p.file(w, v); err != nil {
 				d.failWith(w, v, err)
 			}
@@ -201,6 +218,9 @@ func (d *Door) post(p *page) http.HandlerFunc {
 			return
 		}
 		out, err := do(v, &progress{})
+		if err == nil && out.token != "" {
+			err = d.begin(w, r, out.token)
+		}
 		switch {
 		case err != nil:
 			d.failWith(w, v, err)
@@ -278,6 +298,42 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.text }
 
+// invalid refuses a request because of its form or its query.
+func invalid(text string) error { return &refusal{http.StatusBadRequest, text} }
+
+// Limits of pages and forms.
+const (
+	pageRows = 100 // of a list
+	maxText  = 500 // bytes of a text for people
+)
+
+// paged returns the rows of a list for a page, and the address of the next page.
+func paged[T any](v *visit, list []T) (rows []T, next string, err error) {
+	first, err := strconv.Atoi(cmp.Or(v.URL.Query().Get("from"), "0"))
+	if err != nil || first < 0 {
+		return nil, "", invalid("invalid from: must be a number")
+	}
+	first = min(first, len(list))
+	end := min(first+pageRows, len(list))
+	if end < len(list) {
+		next = v.with("from", itoa(end))
+	}
+	return list[first:end], next, nil
+}
+
+// endOfDay returns the end of a day of a form, in UTC, the zero time without one.
+func (v *visit) endOfDay(field string) (time.Time, error) {
+	text := v.PostFormValue(field)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return day, invalid("invalid date: must be YEAR-MONTH-DAY")
+	}
+	return day.AddDate(0, 0, 1).Add(-time.Second), nil
+}
+
 // failWith answers with an error.
 func (d *Door) failWith(w http.ResponseWriter, v *visit, err error) {
 	if v.Context().Err() != nil {
@@ -291,12 +347,11 @@ func (d *Door) failWith(w http.ResponseWriter, v *visit, err error) {
 // logged, and not shown.
 func (d *Door) explainError(v *visit, err error) (int, string) {
 	var refused *refusal
-	var body *api.BodyError
-	switch {
-	case errors.As(err, &refused):
+	if errors.As(err, &refused) {
 		return refused.status, refused.text
-	case errors.As(err, &body):
-		return body.Status, body.Title
+	}
+	if known := receive.Known(err); known != nil {
+		return known.Status, known.Text
 	}
 	d.deps.Log.Error("a page failed", "request_id", api.RequestID(v.Context()), "page", v.URL.Path, "error", err)
 	return api.Status(err), "the server could not do that; its log has the reason, with the request " + api.RequestID(v.Context())

@@ -125,13 +125,20 @@ func (d *Door) login(w http.ResponseWriter, r *http.Request) {
 		d.render(w, v, http.StatusForbidden, view{title: "Sign in", body: loginView(v, next, "The token is unknown, expired or revoked.")})
 		return
 	}
-	value, err := d.session.cookie(r.Context(), text)
-	if err != nil {
+	if err := d.begin(w, r, text); err != nil {
 		d.failWith(w, v, err)
 		return
 	}
-	setCookie(w, value, strings.HasPrefix(d.deps.BaseURL(r), "https:"))
 	redirect(w, v.root+localPath(next))
+}
+
+// begin begins a session with a token.
+func (d *Door) begin(w http.ResponseWriter, r *http.Request, text string) error {
+	value, err := d.session.cookie(r.Context(), text)
+	if err == nil {
+		setCookie(w, value, strings.HasPrefix(d.deps.BaseURL(r), "https:"))
+	}
+	return err
 }
 
 // logout ends a session.

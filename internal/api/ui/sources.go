@@ -65,7 +65,7 @@ type probe struct {
 
 func (d *Door) sourcesPage() *page {
 	return &page{
-		pattern: "/ui/sources", menu: "Sources", right: token.Admin,
+		pattern: "/ui/sources", about: "the sources", menu: "Sources", right: token.Admin,
 		show:    func(v *visit) (view, error) { return d.sourcesView(v, nil), nil },
 		actions: map[string]action{"test": d.testSource},
 	}

@@ -327,7 +327,7 @@ func sourceView(v *visit, i int, s *sourceData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = plot("Downloads a minute", s.Minutes, "at most "+number(most(s.Minutes))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = plot("Downloads a minute", s.Minutes, "at most "+decimal(most(s.Minutes))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

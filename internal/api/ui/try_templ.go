@@ -433,7 +433,7 @@ func triedView(d *Door, v *visit, t *tried) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if t.Objects != nil {
-			templ_7745c5c3_Err = objectsView(v, t).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = describedView(v, t).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -554,7 +554,7 @@ func triedView(d *Door, v *visit, t *tried) templ.Component {
 			}
 		}
 		if t.Crash == nil {
-			templ_7745c5c3_Err = missingView(v, t).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = absentView(v, t).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -605,7 +605,7 @@ func triedView(d *Door, v *visit, t *tried) templ.Component {
 }
 
 // missingView lists the modules without symbols.
-func missingView(v *visit, t *tried) templ.Component {
+func absentView(v *visit, t *tried) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -846,7 +846,7 @@ func stacksView(list []stack, isCut bool) templ.Component {
 }
 
 // objectsView describes a debug file.
-func objectsView(v *visit, t *tried) templ.Component {
+func describedView(v *visit, t *tried) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -998,7 +998,7 @@ func crashView(v *visit, t *tried) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = missingView(v, t).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = absentView(v, t).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -19,8 +19,10 @@ import (
 	"symbolon/internal/filter"
 	"symbolon/internal/history"
 	"symbolon/internal/ident"
+	"symbolon/internal/missing"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
+	"symbolon/internal/store"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 )
@@ -41,9 +43,9 @@ type Deps struct {
 	Run    func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
 	Open   func(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error)
 
-	// For the pages that read texts and files.
+	// For files that clients send.
 	Spool      func() (cache.Spool, error)
-	Space      func(context.Context) bin.Space // for unpacked parts of debug files
+	Space      func(context.Context) bin.Space // for archives, and unpacked parts of debug files
 	MaxDump    bin.Size                        // of files: crash.max_dump
 	MaxText    bin.Size                        // of texts: http.max_body
 	MaxModules int                             // of a text; below zero: no limit
@@ -54,7 +56,8 @@ type Deps struct {
 	Crashes func(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor
 	Health  func(context.Context) Health
 	Example string // a request whose modules have symbols; empty: there is none
-	// For those who operate the node.
+
+	// For the operators of the node.
 	History *history.History
 	Sources func() []Source // the configured ones
 	Probe   func(ctx context.Context, source string, q explain.Question) (*explain.Trail, error)
@@ -65,6 +68,14 @@ type Deps struct {
 	Purge     func(kind cache.Kind, onlyFaults bool) (count, bytes int64)
 	Batches   []string // destinations
 	OpenBatch func(destination string) (bucket.Bucket, error)
+
+	// For uploads and tokens.
+	Store   *store.Store
+	Limits  store.Config
+	Tokens  *token.Ring
+	Missing func(ctx context.Context, since time.Time, isWanted func(*missing.Row) bool) (missing.Report, error)
+	// WithoutUploaded returns rows without the modules that a client has uploaded since.
+	WithoutUploaded func(ctx context.Context, g *token.Grant, rows []*missing.Row) ([]*missing.Row, error)
 
 	Now func() time.Time
 	Log *slog.Logger
@@ -84,8 +95,8 @@ type Door struct {
 func New(deps Deps) *Door {
 	d := &Door{deps: deps, session: newSessions(deps.State, deps.Now), forged: http.NewCrossOriginProtection()}
 	d.pages = []*page{
-		d.homePage(), d.tryPage(), d.crashPage(), d.profilePage(), d.modulePage(),
-		d.sourcesPage(), d.cachesPage(), d.batchesPage(),
+		d.homePage(), d.tryPage(), d.crashPage(), d.profilePage(), d.missingPage(), d.modulePage(),
+		d.uploadsPage(), d.uploadPage(), d.sourcesPage(), d.cachesPage(), d.batchesPage(), d.tokensPage(), d.projectsPage(),
 	}
 	return d
 }

@@ -20,6 +20,7 @@ import (
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
+	"symbolon/internal/store"
 	"symbolon/internal/token"
 )
 
@@ -48,6 +49,7 @@ func newRig(t *testing.T, state bucket.Bucket, change ...func(*ui.Deps)) *rig {
 	access := api.NewAccess(api.AccessConfig{}, r.ring, nil)
 	deps := ui.Deps{
 		Grant: access.Grant, BaseURL: access.BaseURL, State: state, Now: clock, Log: log,
+		Store:   store.New(store.Config{}, store.Deps{Bucket: state, Now: clock, Log: log}),
 		Explain: func(context.Context, *token.Grant, explain.Question) (*explain.Trail, error) { return r.trail, nil },
 		Forget: func(context.Context, ident.Module) error {
 			r.forgotten.Add(1)

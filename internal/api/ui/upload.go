@@ -3,128 +3,235 @@ package ui
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"mime/multipart"
+	"mime"
 	"net/http"
+	"slices"
+	"strings"
+	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/bin"
-	"symbolon/internal/cache"
-	"symbolon/internal/fault"
-	"symbolon/internal/filter"
-	"symbolon/internal/metric"
-	"symbolon/internal/source"
+	"symbolon/internal/api/receive"
+	"symbolon/internal/bucket"
+	"symbolon/internal/ident"
+	"symbolon/internal/store"
+	"symbolon/internal/store/blob"
+	"symbolon/internal/token"
 )
 
-// An upload is the text or the file of a form, decompressed, on disk.
-type upload struct {
-	cache.Spool
-	name string // of the file; empty: a text
+func (d *Door) uploadPage() *page {
+	return &page{
+		pattern: "/ui/uploads/", about: "an upload", right: token.Read, show: d.showUpload, file: d.downloadFile,
+		actions: map[string]action{"keep": d.keepUpload, "delete": d.deleteUpload},
+	}
 }
 
-const (
-	maxHead   = 64 << 10 // that the kind of an upload is found in
-	maxFields = 16       // of a form
-	// workMemory is reserved for the work on an upload. So there is a bound on the uploads
-	// that are worked on at the same time.
-	workMemory = 32 << 20
-	// noLimit is the limit of the front for forms with files: receive has others, whose
-	// errors have the key of the limit.
-	noLimit = 1 << 40
-)
+// An uploadData is the data of the page of an upload.
+type uploadData struct {
+	uploadRow
+	Kept    time.Time  `json:"kept_until,omitzero"` // by a client
+	Rule    string     `json:"rule"`                // of retention
+	List    []fileData `json:"list"`
+	Next    string     `json:"next,omitempty"` // query of the next files
+	MayKeep bool       `json:"may_keep"`       // and delete
 
-// receive reads the form of a visit: the field text or file, of which one must have a
-// content. It reserves memory for the work on it.
-func (d *Door) receive(v *visit) (u *upload, err error) {
-	if v.ContentLength > int64(d.deps.MaxDump)+maxHead {
-		return nil, tooLarge("file", d.deps.MaxDump, "crash.max_dump")
+	ask, name string // to confirm: "delete", and the name of a file or ""
+}
+
+// A fileData is a file of an upload.
+type fileData struct {
+	*store.UploadedFile
+	Objects []objectData  `json:"objects"`
+	Others  []store.Other `json:"others,omitempty"` // uploads
+}
+
+// An objectData is a binary that a file describes.
+type objectData struct {
+	Kind    string   `json:"kind"`
+	File    string   `json:"file,omitempty"` // its own name
+	Arch    string   `json:"arch,omitempty"`
+	DebugID string   `json:"debug_id,omitempty"`
+	CodeID  string   `json:"code_id,omitempty"`
+	Has     []string `json:"has"`
+}
+
+// id returns the id by which the object is looked up.
+func (o *objectData) id() string { return cmp.Or(o.DebugID, o.CodeID) }
+
+// shares returns what an upload has in common with a file.
+func shares(o store.Other) string {
+	if o.IsSame {
+		return "the same bytes"
 	}
-	form, err := v.MultipartReader()
+	return "the same id"
+}
+
+// baseOf returns the last part of a path of any system.
+func baseOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+// objectsOf describes what a file has.
+func objectsOf(r *store.Record) []objectData {
+	list := []objectData{}
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		one := objectData{Kind: o.Kind, Arch: o.Module.Arch.String(), CodeID: o.Module.CodeID.String(), Has: o.Features.Names()}
+		if m := o.Module.Derive(); !m.DebugID.IsZero() {
+			one.DebugID = m.DebugID.Breakpad()
+		}
+		if name := baseOf(cmp.Or(o.Module.DebugFile, o.Module.CodeFile)); ident.CheckFileName(name) == nil {
+			one.File = name
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// find returns the upload of a visit, and the projects that the client may see.
+func (d *Door) find(v *visit) (u *store.Upload, visible []string, err error) {
+	all, err := d.deps.Store.Projects(v.Context())
 	if err != nil {
-		return nil, &refusal{http.StatusBadRequest, "send a form of type multipart/form-data with the field text or file"}
+		return nil, nil, err
 	}
-	defer func() {
-		if err != nil && u != nil {
-			_ = u.Close() // a temporary file
-		}
-	}()
-	for range maxFields {
-		part, err := form.NextRawPart()
-		switch {
-		case err == io.EOF && u == nil:
-			return nil, &refusal{http.StatusBadRequest, "paste a text or choose a file"}
-		case err == io.EOF:
-			return u, api.Reserve(v.Request, workMemory)
-		case err != nil:
-			return u, unusable("the form", err)
-		}
-		field, err := d.receiveField(v, part)
-		switch {
-		case err != nil:
-			return u, err
-		case field != nil && u != nil:
-			_ = field.Close() // a temporary file
-			return u, &refusal{http.StatusBadRequest, "send a text or a file, not both"}
-		case field != nil:
-			u = field
-		}
+	id := v.PathValue("rest")
+	project, _, _ := strings.Cut(id, ".")
+	visible = v.grant.Visible(all)
+	if !slices.Contains(visible, project) {
+		return nil, nil, errUnknown
 	}
-	return u, &refusal{http.StatusBadRequest, "the form has too many fields"}
+	u, err = d.deps.Store.Upload(v.Context(), id)
+	return u, visible, err
 }
 
-// receiveField reads a field of a form. It returns nil for one without a content.
-func (d *Door) receiveField(v *visit, part *multipart.Part) (u *upload, err error) {
-	u = &upload{}
-	limit, key := d.deps.MaxText, "http.max_body"
-	switch part.FormName() {
-	case "text":
-	case "file":
-		u.name = cmp.Or(part.FileName(), "the file")
-		limit, key = d.deps.MaxDump, "crash.max_dump"
+func (d *Door) showUpload(v *visit) (view, error) {
+	u, visible, err := d.find(v)
+	if err != nil {
+		return view{}, err
+	}
+	q := v.URL.Query()
+	data := uploadData{uploadRow: rowOf(u), Rule: "none: it is kept until it is deleted", MayKeep: v.grant.May(token.Delete, u.Project), ask: q.Get("ask")}
+	if sum := q.Get("file"); sum != "" {
+		i := withSum(u, sum)
+		if i < 0 {
+			return view{}, errUnknown
+		}
+		data.name = u.Files[i].Name
+	}
+	if data.Kept, err = d.deps.Store.ProtectedUntil(v.Context(), u.ID); err != nil {
+		return view{}, err
+	}
+	if r, n := d.deps.Store.Rule(u); n > 0 {
+		data.Rule = "rule " + itoa(n) + " of uploads.keep: " + r.Keep
+	}
+	files, next, err := paged(v, u.Files)
+	if err != nil {
+		return view{}, err
+	}
+	data.List, data.Next = make([]fileData, len(files)), next
+	err = bucket.Each(len(files), func(i int) (err error) {
+		data.List[i], err = d.describe(v.Context(), visible, u.ID, &files[i])
+		return err
+	})
+	return view{title: "Upload " + u.ID, data: data, body: uploadView(v, &data)}, err
+}
+
+// describe returns the description of a file of an upload.
+func (d *Door) describe(ctx context.Context, visible []string, upload string, f *store.UploadedFile) (fileData, error) {
+	one := fileData{UploadedFile: f}
+	record, err := d.deps.Store.Record(ctx, *f)
+	if err != nil {
+		return one, err
+	}
+	one.Objects = objectsOf(record)
+	one.Others, err = d.deps.Store.Others(ctx, visible, upload, f)
+	return one, err
+}
+
+// withSum returns the number of the file with a sum, -1 without one.
+func withSum(u *store.Upload, sum string) int {
+	return slices.IndexFunc(u.Files, func(f store.UploadedFile) bool { return f.SHA256.String() == sum })
+}
+
+// stored is a file of the store. It implements api.File.
+type stored struct {
+	*blob.Reader
+	info api.FileInfo
+}
+
+// Info returns the description of the file.
+func (f stored) Info() api.FileInfo { return f.info }
+
+// downloadFile sends the file of an upload with a sum.
+func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
+	u, _, err := d.find(v)
+	if err != nil {
+		return err
+	}
+	sum := v.URL.Query().Get("download")
+	i := withSum(u, sum)
+	if i < 0 {
+		return errUnknown
+	}
+	f := &u.Files[i]
+	content, err := d.deps.Store.Open(v.Context(), &store.Found{Record: &store.Record{SHA256: f.SHA256}, Copy: f.Copy})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }() // it was only read
+	name := baseOf(f.Name)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	api.SendFile(w, v.Request, stored{content, api.FileInfo{Name: name, Tag: sum, Modified: u.Time}}, d.deps.Log)
+	return nil
+}
+
+// manage returns the upload of an action of a client with the right delete.
+func (d *Door) manage(v *visit) (*store.Upload, error) {
+	u, _, err := d.find(v)
+	if err == nil && !v.grant.May(token.Delete, u.Project) {
+		err = &refusal{http.StatusForbidden, "this needs a token with the right delete in the project " + u.Project}
+	}
+	return u, err
+}
+
+// keepUpload keeps an upload to the end of a day.
+func (d *Door) keepUpload(v *visit, _ *progress) (outcome, error) {
+	u, err := d.manage(v)
+	if err != nil {
+		return outcome{}, err
+	}
+	until, err := v.endOfDay("until")
+	if err == nil && until.IsZero() {
+		err = invalid("choose a date")
+	}
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{note: "kept"}, d.deps.Store.Protect(v.Context(), u.ID, until)
+}
+
+// maxTogether is how many files an upload may have for one of them to be deleted.
+const maxTogether = 1000
+
+// deleteUpload deletes an upload, or one of its files. The others are another upload then.
+func (d *Door) deleteUpload(v *visit, _ *progress) (outcome, error) {
+	u, err := d.manage(v)
+	if err != nil {
+		return outcome{}, err
+	}
+	why, by, sum := strings.TrimSpace(v.PostFormValue("why")), receive.Uploader(v.grant), v.URL.Query().Get("file")
+	i := withSum(u, sum)
+	switch {
+	case why == "":
+		return outcome{}, invalid("a reason is needed: it is shown to people who miss the file")
+	case len(why) > maxText:
+		return outcome{}, invalid("the reason is too long")
+	case sum == "":
+		err = d.deps.Store.Delete(v.Context(), u.ID, by, why)
+	case i < 0:
+		return outcome{}, errUnknown
+	case len(u.Files) > maxTogether:
+		return outcome{}, &refusal{http.StatusConflict, "the upload has more than " + itoa(maxTogether) + " files: delete all of it"}
 	default:
-		return nil, nil
+		err = d.deps.Store.DeleteFile(v.Context(), u.ID, u.Files[i].SHA256, by, why)
 	}
-	if u.Spool, err = d.deps.Spool(); err != nil {
-		return nil, err
-	}
-	if _, err = source.NewDecoder(bin.Limit{Bytes: int64(limit), Ratio: -1}, nil).Decode(v.Context(), u, part, ""); err == nil && u.Size() > 0 {
-		return u, nil
-	}
-	_ = u.Close() // a temporary file
-	switch {
-	case err == nil && part.FileName() != "":
-		err = fault.New(fault.Malformed, "", "the file is empty")
-	case errors.Is(err, bin.ErrLimit):
-		metric.Refused.Add(1, "body")
-		err = tooLarge(part.FormName(), limit, key)
-	}
-	return nil, unusable(u.name, err)
-}
-
-func tooLarge(what string, limit bin.Size, key string) error {
-	return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the limit of a %s is %s (%s)", what, limit, key)}
-}
-
-// unusable returns the error for a client about an upload with this name; errors of the
-// server are returned unchanged.
-func unusable(name string, err error) error {
-	var refused *refusal
-	var failed *fault.Error
-	var answer *filter.StatusError
-	var body *api.BodyError
-	var system *fs.PathError
-	switch {
-	case err == nil, errors.As(err, &refused), errors.As(err, &body), errors.As(err, &system), errors.Is(err, context.Canceled):
-		return err
-	case errors.As(err, &answer):
-		return &refusal{answer.Status, answer.Reason}
-	case errors.As(err, &failed) && failed.Kind == fault.Internal:
-		return err
-	case errors.Is(err, context.DeadlineExceeded):
-		return &refusal{http.StatusGatewayTimeout, fmt.Sprintf("this took longer than %s: use the command symbolon for it", maxWork)}
-	}
-	return &refusal{http.StatusUnprocessableEntity, shown(cmp.Or(name, "the text") + ": " + err.Error())}
+	return outcome{to: "ui/uploads?project=" + u.Project, note: "deleted"}, err
 }

@@ -96,7 +96,10 @@ func (b *tab) listen(ev any) {
 		text, _ := json.Marshal(ev.Args)
 		problem = fmt.Sprintf("console.%s %s", ev.Type, text)
 	case *runtime.EventExceptionThrown:
-		problem = fmt.Sprintf("exception: %s", ev.ExceptionDetails.Text)
+		problem = "exception: " + ev.ExceptionDetails.Text
+		if e := ev.ExceptionDetails.Exception; e != nil {
+			problem += " " + e.Description
+		}
 	default:
 		return
 	}

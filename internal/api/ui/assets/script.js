@@ -13,16 +13,15 @@ async function send(form) {
       if (input.files[0]?.size > input.dataset.most) throw new Error(input.dataset.refusal);
     const isMultipart = form.enctype === 'multipart/form-data';
     const data = new FormData(form);
-    const answer = await fetch(form.action, {
-      method: 'POST', headers: {Accept: 'text/event-stream'},
-      body: isMultipart ? data : new URLSearchParams(data),
+    const answer = isMultipart ? await sendFiles(form.action, data, status) : await fetch(form.action, {
+      method: 'POST', headers: {Accept: 'text/event-stream'}, body: new URLSearchParams(data),
     });
     if (!answer.ok) throw new Error((await answer.json()).error);
     for await (const [name, value] of events(answer.body)) {
       if (name === 'progress') status.show(value);
       if (name === 'failed') throw new Error(value.error);
-      if (name === 'done' && value.to) { location.assign(value.to); return; }
-      if (name === 'done') { replace(value); return; }
+      if (name === 'done' && value.to) { location.assign(new URL(value.to, form.action)); return; }
+      if (name === 'done') { replace(value, form.action); return; }
     }
     throw new Error('the connection ended before the answer');
   } catch (e) {
@@ -30,6 +29,30 @@ async function send(form) {
   } finally {
     buttons.forEach(b => b.disabled = false);
   }
+}
+
+// sendFiles posts a form with files and shows how much of them is sent, which fetch does
+// not tell. The answer is read while it arrives.
+function sendFiles(to, data, status) {
+  return new Promise((done, failed) => {
+    const x = new XMLHttpRequest();
+    const lost = fail => () => fail(new Error('the connection ended before the answer'));
+    let read = 0;
+    x.open('POST', to);
+    x.setRequestHeader('Accept', 'text/event-stream');
+    x.upload.onprogress = e => status.show({text: 'bytes sent:', done: e.loaded, total: e.total});
+    x.onreadystatechange = () => {
+      if (x.readyState !== XMLHttpRequest.HEADERS_RECEIVED) return;
+      const body = new ReadableStream({start(c) {
+        x.onprogress = () => { c.enqueue(new TextEncoder().encode(x.responseText.slice(read))); read = x.responseText.length; };
+        x.onload = () => { x.onprogress(); c.close(); };
+        x.onerror = lost(e => c.error(e));
+      }});
+      done(new Response(body, {status: x.status}));
+    };
+    x.onerror = lost(failed);
+    x.send(data);
+  });
 }
 
 // events yields the name and the data of each server-sent event of a stream.
@@ -47,9 +70,12 @@ async function* events(stream) {
   }
 }
 
-// replace shows the result of an action in place of the page's content. The chosen file
-// stays chosen.
-function replace({html, title}) {
+// replace shows the result of an action in place of the page's content. Its links are
+// relative to the address of the form. The chosen file stays chosen.
+function replace({html, title}, action) {
+  const to = new URL(action);
+  to.search = '';
+  if (to.pathname !== location.pathname) history.pushState(null, '', to);
   const main = document.getElementById('main');
   const chosen = main.querySelector('input[type=file]')?.files;
   main.innerHTML = html;
@@ -114,6 +140,7 @@ function filterRows(input) {
 // dropZone sends files that are dropped on a zone by its form.
 function dropZone(zone) {
   const input = zone.querySelector('input[type=file]');
+  const submit = () => { if (!('hold' in zone.dataset)) input.form.requestSubmit(); }; // else its button does
   const over = is => e => { e.preventDefault(); zone.classList.toggle('over', is); };
   zone.addEventListener('dragover', over(true));
   zone.addEventListener('dragleave', over(false));
@@ -128,7 +155,7 @@ function dropZone(zone) {
   input.addEventListener('change', () => {
     if (input.files.length === 0) return;
     if (text) text.value = '';
-    input.form.requestSubmit();
+    submit();
   });
 }
 
