@@ -95,7 +95,7 @@ func TestFilesAreReadByTheirKind(t *testing.T) {
 		{"app.log", []byte(demoLog), "kettle_boil"},
 		{"long.log", []byte(demoLog + strings.Repeat("x", 900<<10)), "Only the first"},
 		{"app.crash", []byte(appleReport), "EXC_BAD_ACCESS"},
-		{"crash.dmp", dump(), "SIGSEGV"},
+		{"crash.dmp", dump(), "Thread 1 (id 12), crashed"},
 		{"kettle.sym", []byte(trial.KettleSym), "A debug file. It was not kept."},
 		{"rubbish", []byte("\x01\x00\x02\x00rubbish"), "neither a text nor a profile, a dump or a debug file"},
 		{"damaged.dmp", dump()[:40], "malformed"},

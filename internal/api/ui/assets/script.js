@@ -75,7 +75,11 @@ async function* events(stream) {
 function replace({html, title}, action) {
   const to = new URL(action);
   to.search = '';
-  if (to.pathname !== location.pathname) history.pushState(null, '', to);
+  if (to.pathname !== location.pathname) {
+    document.querySelectorAll('link, header a, footer a').forEach(e => { e.href = e.href; }); // absolute
+    document.querySelectorAll('header form').forEach(e => { e.action = e.action; });
+    history.pushState(null, '', to);
+  }
   const main = document.getElementById('main');
   const chosen = main.querySelector('input[type=file]')?.files;
   main.innerHTML = html;
