@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/console"
 	"symbolon/internal/token"
+	"symbolon/internal/triage"
 )
 
 // link returns a relative address that this package composed.
@@ -103,15 +104,12 @@ func points(values []float64, width, height float64) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// maxShown limits the characters of a text of a file or a request.
-const maxShown = 600
-
 // shown returns a text of a file or a request for a page: control characters and those
 // that change the direction of text are replaced, and a long text is cut.
 func shown(text string) string {
 	n := 0
 	for i := range text {
-		if n++; n > maxShown {
+		if n++; n > triage.MaxText {
 			text = text[:i] + "…"
 			break
 		}

@@ -22,6 +22,7 @@ import (
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
+	"symbolon/internal/triage"
 )
 
 func (d *Door) modulePage() *page {
@@ -67,20 +68,9 @@ type moduleData struct {
 	Search  string           `json:"search,omitempty"`
 	Matches *inspect.Matches `json:"matches,omitempty"`
 	Addr    string           `json:"addr,omitempty"`
-	Frames  []frame          `json:"frames,omitempty"`
+	Frames  []triage.Frame   `json:"frames,omitempty"`
 
 	mayUpload []string // projects
-}
-
-// A frame is a call at an address.
-type frame struct {
-	Function string `json:"function"`
-	File     string `json:"file,omitempty"`
-	Line     uint32 `json:"line,omitempty"`
-	Inlined  bool   `json:"inlined"`
-	Module   string `json:"module,omitempty"` // of a stack
-	Trust    string `json:"trust,omitempty"`  // of a walked stack: how the frame was found
-	Source   string `json:"source,omitempty"` // the line, if the answer has it
 }
 
 func (d *Door) showModule(v *visit) (view, error) {
@@ -135,7 +125,7 @@ func (d *Door) lookInside(v *visit, q explain.Question, data *moduleData) (err e
 }
 
 // framesAt returns the frames of an address of a module, innermost first.
-func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]frame, error) {
+func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]triage.Frame, error) {
 	res, err := d.deps.Run(v.Context(), v.grant, &symbolicate.Request{
 		Modules: []ident.Module{m}, Frames: []symbolicate.Frame{{Addr: addr}}, Purpose: locate.Debug,
 	})
@@ -144,11 +134,11 @@ func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]frame, error) 
 	}
 	defer res.Release()
 	found, err := res.Frames(0)
-	list := []frame{}
+	list := []triage.Frame{}
 	for _, f := range found {
 		name, _ := res.AppendText(nil, 0, f.Func)
 		file, _ := res.AppendFile(nil, 0, f.File)
-		list = append(list, frame{Function: string(name), File: string(file), Line: f.Line, Inlined: f.Inlined})
+		list = append(list, triage.Frame{Function: string(name), File: string(file), Line: f.Line, Inlined: f.Inlined})
 	}
 	return list, err
 }
@@ -241,14 +231,6 @@ func keptFields(v *visit, without []string) (fields [][2]string) {
 		}
 	}
 	return fields
-}
-
-// place returns the file and the line of a frame.
-func (f *frame) place() string {
-	if f.Line == 0 {
-		return f.File
-	}
-	return f.File + ":" + strconv.FormatUint(uint64(f.Line), 10)
 }
 
 // with returns the address of the page of a visit with another value in its query.

@@ -1,28 +1,26 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"symbolon/internal/api/rows"
 	"symbolon/internal/bin"
 	"symbolon/internal/console"
-	"symbolon/internal/crash"
-	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
 	"symbolon/internal/ident"
 	"symbolon/internal/inspect"
-	"symbolon/internal/object"
 	"symbolon/internal/token"
+	"symbolon/internal/triage"
 )
 
 // homePage is the first page.
@@ -85,11 +83,11 @@ type tried struct {
 	Addresses int                    `json:"addresses"`
 	Named     int                    `json:"named"`
 	Text      string                 `json:"text,omitempty"`
-	Stacks    []stack                `json:"stacks,omitempty"`
+	Stacks    []triage.Stack         `json:"stacks,omitempty"`
 	IsCut     bool                   `json:"is_cut"`
 	Objects   []*inspect.Description `json:"objects,omitempty"`
-	Crash     *crashed               `json:"crash,omitempty"`
-	Missing   []absence              `json:"missing"`
+	Crash     *triage.Crash          `json:"crash,omitempty"`
+	Missing   []triage.Absence       `json:"missing"`
 	AllMissed int                    `json:"modules_missing"`
 
 	input string // a short text, for the form
@@ -123,7 +121,7 @@ func (d *Door) try(v *visit, p *progress) (outcome, error) {
 	}
 	n := run.Counts()
 	t.Addresses, t.Named = n.Addresses, n.Named
-	t.Missing, t.AllMissed = absences(run)
+	t.Missing, t.AllMissed = triage.Absences(run)
 	t.curl = d.curl(v, t)
 	title := cmp.Or(u.name, "With names")
 	if t.Crash != nil {
@@ -133,19 +131,22 @@ func (d *Door) try(v *visit, p *progress) (outcome, error) {
 }
 
 // answer fills t by its kind.
-func (d *Door) answer(v *visit, p *progress, u *upload, run *filter.Run, t *tried) error {
+func (d *Door) answer(v *visit, p *progress, u *upload, run *filter.Run, t *tried) (err error) {
 	switch {
-	case t.Kind == "crash":
+	case t.Kind == triage.CrashFile:
 		return d.withCrash(v, p, u, run, func(report any) error {
-			t.Crash = newCrashed(report, d.deps.Now())
+			t.Crash = triage.NewCrash(report, d.deps.Now())
 			return nil
 		})
-	case t.Kind == "debug file":
-		return d.inspect(v.Context(), u, t)
-	case !isText(t.Kind):
+	case t.Kind == triage.DebugFile:
+		space := d.deps.Space(v.Context())
+		defer space.Close()
+		t.Objects, t.shown, t.IsCut, err = triage.Describe(v.Context(), u.Spool, space)
+		return err
+	case !triage.IsText(t.Kind):
 		return d.name(v, p, u, run, io.Discard)
 	}
-	if u.Size() <= maxRequest {
+	if u.Size() <= triage.MaxRequest {
 		text, err := bin.Read(u, 0, int(u.Size()))
 		if err != nil {
 			return err
@@ -153,65 +154,17 @@ func (d *Door) answer(v *visit, p *progress, u *upload, run *filter.Run, t *trie
 		if u.name == "" && len(text) <= maxRefill {
 			t.input = console.Printable(strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\ufffd"))
 		}
-		if path := interfaceOf(text); path != "" {
+		if path := triage.InterfaceOf(text); path != "" {
 			t.Kind = "request"
-			return t.request(v.Context(), run, path, text)
-		}
-	}
-	out := cutter{most: maxResult}
-	if err := d.name(v, p, u, run, &out); err != nil && !errors.Is(err, errCut) {
-		return err
-	}
-	t.Text, t.IsCut = out.String(), out.isCut
-	return nil
-}
-
-// isText reports whether people read a format.
-func isText(format string) bool { return format == "text" || format == "perf" || format == "rows" }
-
-// kind returns the kind of an upload.
-func (u *upload) kind() (string, error) {
-	head, err := bin.Read(u, 0, int(min(u.Size(), maxHead)))
-	switch {
-	case err != nil:
-		return "", err
-	case crash.IsDump(head):
-		return "crash", nil
-	case u.name != "" && debugfile.Knows(head):
-		return "debug file", nil
-	}
-	format, err := auto.FormatOf(head)
-	switch {
-	case err == nil && format == "apple":
-		return "crash", nil
-	case err == nil && format == "text" && u.name != "" && bytes.IndexByte(head, 0) >= 0:
-		return "", fault.New(fault.Unsupported, "", "neither a text nor a profile, a dump or a debug file: the file begins with %q", head[:min(len(head), 8)])
-	}
-	return format, err
-}
-
-// inspect describes the objects of a debug file.
-func (d *Door) inspect(ctx context.Context, u *upload, t *tried) (err error) {
-	space := d.deps.Space(ctx)
-	defer space.Close()
-	defer object.RecoverFault(&err)()
-	f, err := debugfile.Open(u.Spool, object.Options{Space: space})
-	if err != nil {
-		return err
-	}
-	out := cutter{most: maxStacks}
-	for _, o := range f.Objects() {
-		x, err := inspect.Object(ctx, o)
-		if err != nil {
+			t.Stacks, t.IsCut, err = triage.Request(v.Context(), run, path, text)
 			return err
 		}
-		t.Objects = append(t.Objects, x)
-		if x.WriteText(&out); out.isCut {
-			break
-		}
-		_, _ = out.Write([]byte("\n"))
 	}
-	t.shown, t.IsCut = strings.TrimSpace(out.String()), out.isCut
+	out := triage.Cutter{Most: maxResult}
+	if err := d.name(v, p, u, run, &out); err != nil && !errors.Is(err, triage.ErrCut) {
+		return err
+	}
+	t.Text, t.IsCut = out.String(), out.IsCut
 	return nil
 }
 
@@ -228,32 +181,6 @@ func (d *Door) name(v *visit, p *progress, u *upload, run *filter.Run, out io.Wr
 	}}, out)
 }
 
-// errCut ends the work on a text whose beginning is enough.
-var errCut = errors.New("the text is cut")
-
-// A cutter keeps the beginning of a text.
-type cutter struct {
-	most  int
-	text  bytes.Buffer
-	isCut bool
-}
-
-func (c *cutter) Write(p []byte) (int, error) {
-	room := min(c.most-c.text.Len(), len(p))
-	c.text.Write(p[:room])
-	if room < len(p) {
-		c.isCut = true
-		return room, errCut
-	}
-	return room, nil
-}
-
-// String returns the beginning as printable text.
-func (c *cutter) String() string {
-	text := strings.ReplaceAll(c.text.String(), "\r\n", "\n")
-	return console.Printable(strings.ToValidUTF8(text, "\ufffd"))
-}
-
 // downloadResult sends an upload with names, or the report on a crash.
 func (d *Door) downloadResult(v *visit, p *progress) (outcome, error) {
 	u, err := d.receive(v)
@@ -268,7 +195,7 @@ func (d *Door) downloadResult(v *visit, p *progress) (outcome, error) {
 	return outcome{file: &download{name, func(v *visit, w io.Writer) error {
 		defer u.Close()
 		return unusable(u.name, d.withCrash(v, p, u, &filter.Run{}, func(report any) error {
-			return writeReport(w, report, do == "text", d.deps.Now())
+			return triage.WriteReport(w, report, do == "text", d.deps.Now())
 		}))
 	}}}, nil
 }
@@ -278,7 +205,7 @@ func (d *Door) named(u *upload, end func()) outcome {
 	return outcome{file: &download{"named-" + fileName(u.name, "text.txt"), func(v *visit, w io.Writer) error {
 		defer end()
 		kind, err := u.kind()
-		if err == nil && (kind == "crash" || kind == "debug file") {
+		if err == nil && (kind == triage.CrashFile || kind == triage.DebugFile) {
 			err = fault.New(fault.Unsupported, "", "a %s has no place for names", kind)
 		}
 		if err == nil {
@@ -310,7 +237,7 @@ func (d *Door) curl(v *visit, t *tried) string {
 	}
 	if t.Name != "" {
 		input = "-H 'Accept: application/json' -F 'file=@" + fileName(t.Name, "file") + "'"
-	} else if to := interfaceOf([]byte(t.input)); to != "" {
+	} else if to := triage.InterfaceOf([]byte(t.input)); to != "" {
 		path, input = to, "-H 'Content-Type: application/json' -d '"+strings.ReplaceAll(t.input, "'", `'\''`)+"'"
 	}
 	return console.Printable(fmt.Sprintf("curl -s '%s%s'%s %s", d.deps.BaseURL(v.Request), path, auth, input))
@@ -359,3 +286,24 @@ func (d *Door) send(w http.ResponseWriter, v *visit, f *download) {
 type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// kind returns the kind of an upload.
+func (u *upload) kind() (string, error) {
+	head, err := bin.Read(u, 0, int(min(u.Size(), maxHead)))
+	if err != nil {
+		return "", err
+	}
+	return triage.Kind(head, u.name != "")
+}
+
+// absencePath returns the path of the page of a module, or "" without an id.
+func absencePath(a *triage.Absence) string {
+	if a.ID == "" || a.Name == "" {
+		return ""
+	}
+	path := modulePath(a.Name, a.ID)
+	if a.Code != "" {
+		path += "?" + url.Values{"code": {a.Code}}.Encode()
+	}
+	return path
+}

@@ -1,4 +1,4 @@
-package ui
+package triage
 
 import (
 	"cmp"
@@ -10,11 +10,11 @@ import (
 	"symbolon/internal/filter"
 )
 
-// maxRequest limits a request of an interface, which is decoded in memory.
-const maxRequest = 4 << 20
+// MaxRequest limits a request of an interface, which is decoded in memory.
+const MaxRequest = 4 << 20
 
-// interfaceOf returns the path of the interface whose request a text is, or "".
-func interfaceOf(text []byte) string {
+// InterfaceOf returns the path of the interface whose request a text is, or "".
+func InterfaceOf(text []byte) string {
 	var doc struct {
 		Jobs, MemoryMap, Stacks, Stacktraces, Modules, Status json.RawMessage
 		Version                                               json.Number
@@ -67,15 +67,16 @@ type call struct {
 	Line           uint32
 }
 
-// request has an interface answer a request, and returns the stacks of the answer.
-func (t *tried) request(ctx context.Context, run *filter.Run, path string, text []byte) error {
+// Request has the interface at a path answer a request, and returns the stacks of the
+// answer, and whether some are left out.
+func Request(ctx context.Context, run *filter.Run, path string, text []byte) (list []Stack, isCut bool, err error) {
 	answer, err := run.Ask(ctx, path, text)
 	if err != nil {
-		return err
+		return nil, false, err
 	}
 	var a answered
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return fmt.Errorf("answer of %s: %w", path, err)
+		return nil, false, fmt.Errorf("answer of %s: %w", path, err)
 	}
 	var s stacks
 	for _, job := range a.Results {
@@ -83,16 +84,16 @@ func (t *tried) request(ctx context.Context, run *filter.Run, path string, text 
 			s.begin(fmt.Sprintf("Stack %d", len(s.list)), "")
 			for _, f := range list {
 				for _, c := range f.Inline {
-					s.add(frame{Function: c.Function, File: c.File, Line: c.Line, Inlined: true, Module: f.Module})
+					s.add(Frame{Function: c.Function, File: c.File, Line: c.Line, Inlined: true, Module: f.Module})
 				}
-				s.add(frame{Function: cmp.Or(f.Function, f.Offset), File: f.File, Line: f.Line, Module: f.Module})
+				s.add(Frame{Function: cmp.Or(f.Function, f.Offset), File: f.File, Line: f.Line, Module: f.Module})
 			}
 		}
 	}
 	for _, list := range a.Old {
 		s.begin(fmt.Sprintf("Stack %d", len(s.list)), "")
 		for _, text := range list {
-			s.add(frame{Function: text})
+			s.add(Frame{Function: text})
 		}
 	}
 	for i, trace := range a.Traces {
@@ -102,12 +103,11 @@ func (t *tried) request(ctx context.Context, run *filter.Run, path string, text 
 		}
 		s.begin(strings.TrimSpace(title+" "+trace.Name), "")
 		for k, f := range trace.Frames {
-			s.add(frame{
+			s.add(Frame{
 				Function: cmp.Or(f.Function, f.Symbol, f.Addr), File: f.Path, Line: f.Number, Module: f.Package, Trust: f.Trust, Source: f.Code,
 				Inlined: k+1 < len(trace.Frames) && trace.Frames[k+1].Index == f.Index && trace.Frames[k+1].Addr == f.Addr,
 			})
 		}
 	}
-	t.Stacks, t.IsCut = s.list, s.isCut
-	return nil
+	return s.list, s.isCut, nil
 }
