@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // openAPI returns the OpenAPI document of the routes. Bodies have no schemas: the pages
@@ -135,15 +136,11 @@ func templateOf(n *node) (path string, params []parameter) {
 
 // operationID returns the name of an operation in programs.
 func operationID(method, path string) string {
-	words := strings.FieldsFunc(path, func(r rune) bool { return !isLetterOrDigit(r) })
+	words := strings.FieldsFunc(path, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if path != "/" && strings.HasSuffix(path, "/") {
 		words = append(words, "index")
 	}
 	return strings.ToLower(method) + "_" + strings.Join(words, "_")
-}
-
-func isLetterOrDigit(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
 // errorForm returns the content of an error, with that of an unknown path as an example.

@@ -11,7 +11,7 @@ import (
 )
 
 // maxStacks bounds the text of all stacks.
-const maxStacks = 64 << 20
+const maxStacks = 16 << 20
 
 // serveProfile serves profiles of the process under the names of net/http/pprof, which
 // would add 440 KB to the binary: "profile" takes samples for ?seconds=30, "heap" has
@@ -34,13 +34,8 @@ func serveProfile(w http.ResponseWriter, r *http.Request) {
 	case "heap":
 		_ = pprof.WriteHeapProfile(w) // the client may be gone
 	case "goroutine":
-		text := make([]byte, 1<<20)
-		n := runtime.Stack(text, true)
-		for n == len(text) && n < maxStacks {
-			text = make([]byte, 2*n)
-			n = runtime.Stack(text, true)
-		}
-		_, _ = w.Write(text[:n])
+		text := make([]byte, maxStacks)
+		_, _ = w.Write(text[:runtime.Stack(text, true)])
 	default:
 		http.Error(w, "unknown profile: must be profile, heap or goroutine", http.StatusNotFound)
 	}
