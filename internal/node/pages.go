@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"symbolon/internal/api"
@@ -16,7 +15,6 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
 	"symbolon/internal/ident"
-	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 	"symbolon/internal/symbolicate"
@@ -32,7 +30,7 @@ func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 		Spool: n.spool, Space: n.newSpace(filepath.Join(n.cfg.Data, "tmp")), MaxDump: n.cfg.Crash.Defaults().MaxDump,
 		MaxText: n.cfg.HTTP.Defaults().MaxBody, MaxModules: n.cfg.Mozilla.Defaults().MaxModules,
 		Naming:  func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, "ui", answering) },
-		Crashes: n.crashesTo, Health: n.health, Example: n.example,
+		Crashes: n.crashesTo, Example: n.example,
 		History: n.history, Sources: n.sourceStates, Probe: n.probe, Disk: n.store, Tiers: n.shownTiers(),
 		Purge: func(kind cache.Kind, onlyFaults bool) (count, bytes int64) {
 			return n.purge(CacheQuery{Kind: string(kind), Faults: onlyFaults, All: kind == "" && !onlyFaults})
@@ -53,18 +51,6 @@ func (n *Node) crashesTo(ctx context.Context, g *token.Grant, note func(ident.Mo
 		note(m, why)
 	})
 	return crash.New(crash.Deps{Engine: engine, Tables: tables})
-}
-
-// health returns the state of the node in numbers.
-func (n *Node) health(context.Context) ui.Health {
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	disk := n.store.Stat()
-	return ui.Health{
-		Sources: len(n.sources.all), Cached: disk.Bytes, MaxCache: disk.MaxBytes, Memory: int64(memory.Sys - memory.HeapReleased),
-		Named:   metric.Frames.Value("named"),
-		Unnamed: metric.Frames.Value("unnamed") + metric.Frames.Value("nomodule"),
-	}
 }
 
 // prefetchFor fetches the file of a module from all configured sources, and the projects

@@ -44,11 +44,7 @@ type operated struct {
 
 func newOperated(t *testing.T, sources ...ui.Source) *operated {
 	o := &operated{rig: newRig(t, mem.New())}
-	store, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := openDisk(t)
 	access := api.NewAccess(api.AccessConfig{}, o.ring, nil)
 	var ids []string
 	for _, s := range sources {

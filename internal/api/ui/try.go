@@ -17,6 +17,7 @@ import (
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
+	"symbolon/internal/history"
 	"symbolon/internal/ident"
 	"symbolon/internal/inspect"
 	"symbolon/internal/token"
@@ -28,8 +29,7 @@ func (d *Door) homePage() *page {
 	return &page{pattern: "/", about: "try it", menu: "Try it", right: token.Symbolicate, orRight: token.Read, show: func(v *visit) (view, error) {
 		data := homeData{Example: d.deps.Example}
 		if v.grant.May(token.Admin, "") {
-			h := d.deps.Health(v.Context())
-			data.Health = &h
+			data.Health = d.health()
 		}
 		return view{title: "Try it", data: data, body: homeView(d, v, &data)}, nil
 	}}
@@ -38,17 +38,38 @@ func (d *Door) homePage() *page {
 // A homeData is the data of the first page.
 type homeData struct {
 	Example string  `json:"example,omitempty"`
-	Health  *Health `json:"health,omitempty"` // for operators
+	Health  *health `json:"health,omitempty"` // for operators
 }
 
-// Health is the state of the server in numbers.
-type Health struct {
+// A health is the state of the server in numbers. Figures without a limit are those of the
+// last hour.
+type health struct {
 	Sources  int   `json:"sources"`
+	Failing  int   `json:"sources_failing"`
 	Cached   int64 `json:"cache_bytes"`
 	MaxCache int64 `json:"max_cache_bytes"` // negative: not limited
 	Memory   int64 `json:"memory_bytes"`
-	Named    int64 `json:"frames_named"` // since the start
+	Requests int64 `json:"requests"`
+	Named    int64 `json:"frames_named"`
 	Unnamed  int64 `json:"frames_unnamed"`
+}
+
+// health returns the state of the server.
+func (d *Door) health() *health {
+	h, disk := d.deps.History, d.deps.Disk.Stat()
+	h.Sample()
+	last := func(name string) int64 { return int64(h.Sum(name, hour)) }
+	x := &health{
+		Cached: disk.Bytes, MaxCache: disk.MaxBytes, Memory: int64(h.Last(history.Memory, 1, 1)[0]), Requests: last(history.Requests),
+		Named: last(history.FramesNamed), Unnamed: last(history.FramesUnnamed) + last(history.FramesNoModule),
+	}
+	for _, s := range d.deps.Sources() {
+		x.Sources++
+		if f := d.figures(s); !s.Blocked.IsZero() || len(f.Errors) > 0 {
+			x.Failing++
+		}
+	}
+	return x
 }
 
 // limitText returns a limit in words.

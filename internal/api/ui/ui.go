@@ -54,7 +54,6 @@ type Deps struct {
 	// Crashes returns a processor over these files, which calls note with each module
 	// that has no symbols.
 	Crashes func(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor
-	Health  func(context.Context) Health
 	Example string // a request whose modules have symbols; empty: there is none
 
 	// For the operators of the node.

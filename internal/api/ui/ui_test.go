@@ -18,7 +18,9 @@ import (
 	"symbolon/internal/api/ui"
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/cache/disk"
 	"symbolon/internal/explain"
+	"symbolon/internal/history"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
 	"symbolon/internal/token"
@@ -31,7 +33,7 @@ const (
 
 // A rig is a door over a real ring of tokens, with one module that is missing.
 type rig struct {
-	t         *testing.T
+	t         testing.TB
 	state     bucket.Bucket
 	ring      *token.Ring
 	now       atomic.Int64 // seconds since the start of the test
@@ -41,7 +43,7 @@ type rig struct {
 	front     *api.Front
 }
 
-func newRig(t *testing.T, state bucket.Bucket, change ...func(*ui.Deps)) *rig {
+func newRig(t testing.TB, state bucket.Bucket, change ...func(*ui.Deps)) *rig {
 	r := &rig{t: t, state: state, start: time.Now(), trail: &explain.Trail{Verdict: "not found: no source has the file", Tried: []explain.Attempt{}}}
 	clock := func() time.Time { return r.start.Add(time.Duration(r.now.Load()) * time.Second) }
 	log := slog.New(slog.DiscardHandler)
@@ -56,7 +58,7 @@ func newRig(t *testing.T, state bucket.Bucket, change ...func(*ui.Deps)) *rig {
 			return nil
 		},
 		Prefetch: func(context.Context, *token.Grant, ident.Module) (bool, error) { return false, nil },
-		Health:   func(context.Context) ui.Health { return ui.Health{Sources: 3} },
+		History:  history.New(history.OfProcess(nil), clock), Sources: func() []ui.Source { return nil }, Disk: openDisk(t),
 	}
 	for _, c := range change {
 		c(&deps)
@@ -64,6 +66,17 @@ func newRig(t *testing.T, state bucket.Bucket, change ...func(*ui.Deps)) *rig {
 	d := ui.New(deps)
 	r.front = api.New(api.Config{}, api.Options{Log: log, Now: clock}, d.Routes())
 	return r
+}
+
+// openDisk opens a disk cache for a test.
+func openDisk(t testing.TB) *disk.Store {
+	t.Helper()
+	s, err := disk.Open(disk.Config{}, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }
 
 // token adds a token with a right in all projects.
@@ -332,8 +345,9 @@ func FuzzTextsOfAModule(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)
 	}
+	r := newRig(f, mem.New())
 	f.Fuzz(func(t *testing.T, text string) {
-		r := newRig(t, mem.New())
+		r.t = t
 		r.trail = &explain.Trail{
 			Asked: explain.Module{DebugFile: text}, Verdict: text, Advice: []string{text},
 			Tried: []explain.Attempt{{Source: text, Location: text, Detail: text}},
