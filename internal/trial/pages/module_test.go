@@ -27,11 +27,12 @@ func folder(t *testing.T) string {
 }
 
 func TestPageOfAModuleShowsWhereItWasFound(t *testing.T) {
-	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
+	s := trial.Start(t, trial.Options{Demo: true})
 	b := newTab(t, s)
-	b.open(modulePath)
-	b.shows("found in")
+	b.open("/ui/modules/teapot.pdb/6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1?q=teapot&addr=0x1028")
+	b.shows("found in demo")
 	b.shows("chosen")
+	b.shows("teapot::Pot::pour(teapot::Cup&)")
 	b.looks("module")
 }
 
