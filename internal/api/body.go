@@ -18,20 +18,8 @@ import (
 	"symbolon/internal/metric"
 )
 
-// A BodyError is the reason why the body of a request could not be read, with the
-// answer for the client.
-type BodyError struct {
-	Status int
-	Title  string
-	Cut    bool // the body is incomplete
-	cause  error
-}
-
-func (e *BodyError) Error() string { return e.Title }
-func (e *BodyError) Unwrap() error { return e.cause }
-
-func refuse(status int, why string, cut bool, cause error) *BodyError {
-	return &BodyError{status, titleOf(status, "") + ": " + why, cut, cause}
+func refuse(status int, why string, cut bool, cause error) *Refusal {
+	return &Refusal{status, titleOf(status, "") + ": " + why, cut, cause}
 }
 
 // Limits of a body.
@@ -134,7 +122,7 @@ func (b *body) release() {
 	}
 }
 
-func (b *body) explain(err error) *BodyError {
+func (b *body) explain(err error) *Refusal {
 	switch {
 	case errors.Is(err, bin.ErrLimit), errors.Is(err, errSparse):
 		return b.tooLarge(err)
@@ -149,7 +137,7 @@ func (b *body) explain(err error) *BodyError {
 	return refuse(http.StatusBadRequest, "the body is not "+b.coding, false, err)
 }
 
-func (b *body) tooLarge(cause error) *BodyError {
+func (b *body) tooLarge(cause error) *Refusal {
 	metric.Refused.Add(1, "body")
 	why := fmt.Sprintf("the limit of a body is %s", bin.Size(b.most))
 	if errors.Is(cause, errSparse) {

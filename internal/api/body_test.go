@@ -136,7 +136,7 @@ func TestBombsAreRefusedEarly(t *testing.T) {
 		if err == nil || n > 16<<20 {
 			t.Errorf("%d bytes came out, then %v", n, err)
 		}
-		api.Fail(w, r, err.(*api.BodyError).Status, err.Error())
+		api.Fail(w, r, err.(*api.Refusal).Status, err.Error())
 	}))
 	bomb := make([]byte, 60<<20)
 	for coding, sent := range map[string][]byte{"gzip": gzipped(bomb), "zstd": zstdPacked(bomb)} {
@@ -305,7 +305,7 @@ func TestTruncatedBodiesAre400(t *testing.T) {
 	c := send(t, base, fmt.Sprintf(postEcho, 100)+"half of it")
 	_ = c.(*net.TCPConn).CloseWrite()
 	err := <-said
-	if e, ok := err.(*api.BodyError); !ok || e.Status != 400 || e.Error() != "400 Bad Request: the body ended early" || e.Unwrap() == nil {
+	if e, ok := err.(*api.Refusal); !ok || e.Status != 400 || e.Error() != "400 Bad Request: the body ended early" || e.Unwrap() == nil {
 		t.Errorf("got %v", err)
 	}
 }

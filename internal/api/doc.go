@@ -14,7 +14,7 @@
 //
 // Errors are JSON objects, {"title": "404 Not Found"} unless the route has another
 // form. Only this package turns kinds of fault into status codes. A door gets a
-// *BodyError if it cannot read a body.
+// *Refusal if it cannot read a body.
 //
 // The Front also serves health, version and metrics.
 //

@@ -114,7 +114,7 @@ func (x *exchange) answer() {
 	}
 	b, refused := x.f.openBody(w, r, x.route)
 	if refused != nil {
-		x.node.fail(w, r, refused.Status, refused.Title)
+		x.node.fail(w, r, refused.Status, refused.Text)
 		return
 	}
 	defer b.release()
@@ -122,7 +122,7 @@ func (x *exchange) answer() {
 		leave, refused := x.enter(b)
 		if refused != nil {
 			w.Header().Set("Retry-After", "1")
-			x.node.fail(w, r, refused.Status, refused.Title)
+			x.node.fail(w, r, refused.Status, refused.Text)
 			return
 		}
 		defer leave()
@@ -133,8 +133,8 @@ func (x *exchange) answer() {
 }
 
 // openBody sets r.Body to a reader that decodes the body, and fails with a
-// *BodyError if it is too large, too slow or damaged.
-func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *BodyError) {
+// *Refusal if it is too large, too slow or damaged.
+func (f *Front) openBody(w *writer, r *http.Request, route *Route) (*body, *Refusal) {
 	most := cmp.Or(route.MaxBody, int64(f.cfg.MaxBody))
 	b := &body{most: most}
 	if r.ContentLength > most {
@@ -185,7 +185,7 @@ func (x *exchange) admit() bool {
 // enter waits for the beginning of the body. Then it reserves memory for the
 // request if it is large, which may wait, and takes a place for it. Small requests
 // are limited by their number.
-func (x *exchange) enter(b *body) (leave func(), refused *BodyError) {
+func (x *exchange) enter(b *body) (leave func(), refused *Refusal) {
 	b.sent.begin()
 	b.memory = reservation{load: &x.f.load, release: func() {}}
 	need := b.need()

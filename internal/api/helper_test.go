@@ -122,12 +122,12 @@ func say(text string) http.HandlerFunc {
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		e, ok := err.(*api.BodyError)
+		e, ok := err.(*api.Refusal)
 		if !ok {
 			api.Fail(w, r, http.StatusTeapot, err.Error())
 			return
 		}
-		api.Fail(w, r, e.Status, e.Title)
+		api.Fail(w, r, e.Status, e.Text)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")

@@ -13,7 +13,7 @@ const memoryTimeout = 20 * time.Second
 
 // Reserve reserves n bytes for a request, besides those of the decoder of its
 // body, if it has fewer. Handlers call it that find out the need while they read.
-// It may wait. The error is a *BodyError.
+// It may wait. The error is a *Refusal.
 func Reserve(r *http.Request, n int64) error {
 	b, ok := r.Body.(*body)
 	if !ok || b.memory.load == nil { // of an exempt route
@@ -37,14 +37,14 @@ func Reserve(r *http.Request, n int64) error {
 	return nil
 }
 
-func errTooMany() *BodyError {
+func errTooMany() *Refusal {
 	metric.Refused.Add(1, "memory")
 	return refuse(http.StatusServiceUnavailable, "too many large requests at the same time", false, nil)
 }
 
 // reserve replaces the reservation of a request by one of n bytes. While it waits,
 // the request has none; otherwise two requests could wait for each other.
-func (b *body) reserve(r *http.Request, n int64) *BodyError {
+func (b *body) reserve(r *http.Request, n int64) *Refusal {
 	m := &b.memory
 	m.release()
 	m.n, m.release = 0, func() {}
@@ -59,7 +59,7 @@ func (b *body) reserve(r *http.Request, n int64) *BodyError {
 }
 
 // acquire acquires n bytes for a request. It may wait for them.
-func (l *load) acquire(r *http.Request, n int64) (release func(), refused *BodyError) {
+func (l *load) acquire(r *http.Request, n int64) (release func(), refused *Refusal) {
 	ctx, cancel := context.WithTimeout(r.Context(), memoryTimeout)
 	defer cancel()
 	timer := time.AfterFunc(time.Millisecond, l.setDeadlines) // it waits

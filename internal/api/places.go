@@ -29,7 +29,7 @@ const (
 )
 
 // refuse returns the answer for a request without a place.
-func (f full) refuse() *BodyError {
+func (f full) refuse() *Refusal {
 	metric.Refused.Add(1, string(f))
 	if f == isBusy {
 		return refuse(http.StatusServiceUnavailable, "too many requests at the same time", false, nil)

@@ -308,7 +308,7 @@ func TestOneRequestAtATimeReservesMore(t *testing.T) {
 		}
 		inside.Done()
 		inside.Wait()
-		var busy *api.BodyError
+		var busy *api.Refusal
 		switch err := api.Reserve(r, 900_000); {
 		case err == nil:
 			met.Add(1)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/bucket"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
@@ -129,7 +128,7 @@ func (a *assembler) begin(o *order, parts []part, states []state) (jobs []*job, 
 		}
 	}
 	if len(a.jobs)+len(fresh) > maxJobs || a.ctx.Err() != nil {
-		return nil, receive.Refuse(http.StatusServiceUnavailable, "too many files are being assembled; try again")
+		return nil, api.Refuse(http.StatusServiceUnavailable, "too many files are being assembled; try again")
 	}
 	for _, j := range fresh {
 		a.jobs[jobKey{o.project, j.part.sum}] = j
@@ -186,11 +185,11 @@ func (a *assembler) end(key jobKey, j *job) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	j.ended = a.now()
-	var own *receive.Refusal
+	var own *api.Refusal
 	var stored *store.Refusal
 	switch {
 	case errors.As(j.err, &stored):
-		own = receive.Invalid("%s", stored.Error())
+		own = api.Invalid("%s", stored.Error())
 	case errors.As(j.err, &own):
 	case j.err != nil:
 		if a.jobs[key] == j {
@@ -198,7 +197,7 @@ func (a *assembler) end(key jobKey, j *job) {
 		}
 		if bucket.IsFull(j.err) { // as an error of the request, clients would repeat it at once
 			a.log.Error("cannot store a debug file", "name", j.part.name, "error", j.err)
-			own = &receive.Refusal{Text: api.Full}
+			own = &api.Refusal{Text: api.Full}
 		}
 	}
 	if own != nil {
@@ -220,7 +219,7 @@ func (a *assembler) add(o *order, p *part) (*store.Record, error) {
 		if err := a.store.CheckChunks(a.ctx, o.holder, p.chunks); err != nil {
 			return nil, err
 		}
-		return nil, receive.Invalid("Reported checksum mismatch: the chunks together have another SHA-1; " +
+		return nil, api.Invalid("Reported checksum mismatch: the chunks together have another SHA-1; " +
 			"check that the file did not change during the upload, and send it again")
 	}
 	return record, err

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
@@ -30,7 +29,7 @@ func readBundle(body io.Reader) (p part, projects []string, err error) {
 		return p, nil, requestError(err, "it must be an object with a SHA-1 as checksum, "+
 			"a list of SHA-1 as chunks, and a list of names as projects")
 	case len(asked.Projects) > maxProjects:
-		return p, nil, receive.Invalid("too many projects: a bundle may be for %d", maxProjects)
+		return p, nil, api.Invalid("too many projects: a bundle may be for %d", maxProjects)
 	}
 	return part{sum: *asked.Checksum, name: artifactBundle + ".zip", kind: artifactBundle, chunks: asked.Chunks}, asked.Projects, nil
 }
@@ -44,7 +43,7 @@ func (d *Door) assembleBundle(w http.ResponseWriter, r *http.Request, g *token.G
 	}
 	for _, project := range projects {
 		if err := ident.CheckProject(project); err != nil {
-			return receive.Invalid("%v", err)
+			return api.Invalid("%v", err)
 		}
 		if !g.May(token.Upload, project) {
 			return lacks(token.Upload, project)

@@ -55,7 +55,7 @@ func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Gr
 		case err != nil:
 			return receive.FormError(err)
 		case n == maxChunks:
-			return receive.Refuse(http.StatusRequestEntityTooLarge, "too many chunks: a request may have %d", maxChunks)
+			return api.Refuse(http.StatusRequestEntityTooLarge, "too many chunks: a request may have %d", maxChunks)
 		}
 		if err := d.receiveChunk(r.Context(), receive.Holder(g), part, codings); err != nil {
 			return err
@@ -68,27 +68,27 @@ func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Gr
 func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.Part, codings map[string]decoder) error {
 	var sum ident.SHA1
 	if err := sum.UnmarshalText([]byte(part.FileName())); err != nil {
-		return receive.Invalid("invalid file name %.60q of a chunk: must be the SHA-1 of its content", part.FileName())
+		return api.Invalid("invalid file name %.60q of a chunk: must be the SHA-1 of its content", part.FileName())
 	}
 	z, isKnown := codings[part.FormName()]
 	if !isKnown {
-		return receive.Invalid("unknown field %.60q: must be file, file_gzip or file_zstd", part.FormName())
+		return api.Invalid("unknown field %.60q: must be file, file_gzip or file_zstd", part.FormName())
 	}
 	in := &bin.ErrReader{R: part}
 	if z != nil {
 		in.R, in.Err = z, z.Reset(part)
 	}
 	err := d.Store.PutChunk(ctx, holder, sum, bin.Meter(in, nil, bin.Limit{Bytes: chunkSize}))
-	switch body := (*api.BodyError)(nil); {
+	switch body := (*api.Refusal)(nil); {
 	case bucket.IsFull(err):
 		_ = d.Store.RemoveChunks(ctx, holder) // else they expire
 		return err
 	case errors.Is(err, bin.ErrLimit):
-		return receive.Refuse(http.StatusRequestEntityTooLarge, "chunk %s is too large: must have at most %s", sum, bin.Size(chunkSize))
+		return api.Refuse(http.StatusRequestEntityTooLarge, "chunk %s is too large: must have at most %s", sum, bin.Size(chunkSize))
 	case in.Err == nil:
 		return err
 	case z != nil && !errors.As(in.Err, &body):
-		return receive.Invalid("chunk %s is damaged: it is not %s, or cut off", sum, strings.TrimPrefix(part.FormName(), "file_"))
+		return api.Invalid("chunk %s is damaged: it is not %s, or cut off", sum, strings.TrimPrefix(part.FormName(), "file_"))
 	}
 	return receive.FormError(in.Err)
 }

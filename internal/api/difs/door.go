@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/cache"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
@@ -74,7 +73,7 @@ func (d *Door) permit(r *http.Request, right token.Right) (*token.Grant, error) 
 	}
 	project := r.PathValue("project")
 	if project != "" && ident.CheckProject(project) != nil {
-		return nil, receive.Refuse(http.StatusNotFound, "invalid project %.60q: a name has at most 50 characters a-z, 0-9 and hyphen", project)
+		return nil, api.Refuse(http.StatusNotFound, "invalid project %.60q: a name has at most 50 characters a-z, 0-9 and hyphen", project)
 	}
 	if right == "" || g.May(right, project) && len(g.Projects) > 0 { // an operator of the server may have none
 		return g, nil
@@ -89,16 +88,16 @@ func (d *Door) permit(r *http.Request, right token.Right) (*token.Grant, error) 
 	}
 	switch {
 	case g.ID == "":
-		return nil, receive.Refuse(http.StatusUnauthorized, "a token is needed: set SENTRY_AUTH_TOKEN to one that symbolon token add printed")
+		return nil, api.Refuse(http.StatusUnauthorized, "a token is needed: set SENTRY_AUTH_TOKEN to one that symbolon token add printed")
 	case right == token.Read:
-		return nil, receive.Refuse(http.StatusNotFound, "the project %q does not exist, or the token may not read it", project)
+		return nil, api.Refuse(http.StatusNotFound, "the project %q does not exist, or the token may not read it", project)
 	case project == "":
-		return nil, receive.Refuse(http.StatusForbidden, "the token lacks the right %q", right)
+		return nil, api.Refuse(http.StatusForbidden, "the token lacks the right %q", right)
 	}
 	return nil, lacks(right, project)
 }
 
 // lacks returns the refusal of a client without a right in a project.
 func lacks(right token.Right, project string) error {
-	return receive.Refuse(http.StatusForbidden, "the token lacks the right %q in the project %q", right, project)
+	return api.Refuse(http.StatusForbidden, "the token lacks the right %q in the project %q", right, project)
 }

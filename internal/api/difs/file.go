@@ -51,7 +51,7 @@ func (f stored) Info() api.FileInfo { return f.info }
 const maxID = 200 // bytes of the id of a file
 
 // errUnknown is answered for a file that the project does not have.
-var errUnknown = receive.Refuse(http.StatusNotFound, "the project has no such file")
+var errUnknown = api.Refuse(http.StatusNotFound, "the project has no such file")
 
 // fileOf returns the upload of a file with an id, and the index of the file in it.
 func (d *Door) fileOf(ctx context.Context, project, id string) (*store.Upload, int, error) {
@@ -83,7 +83,7 @@ func (d *Door) remove(w http.ResponseWriter, r *http.Request, g *token.Grant) er
 		return err
 	}
 	if len(u.Files) > maxTogether {
-		return receive.Refuse(http.StatusConflict, "the file was uploaded together with %d others: delete the upload %s", len(u.Files)-1, u.ID)
+		return api.Refuse(http.StatusConflict, "the file was uploaded together with %d others: delete the upload %s", len(u.Files)-1, u.ID)
 	}
 	err = d.Store.DeleteFile(r.Context(), u.ID, u.Files[deleted].SHA256, receive.Uploader(g), "deleted by a client of Sentry")
 	if err != nil {

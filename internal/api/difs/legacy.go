@@ -25,13 +25,13 @@ const maxChecksums = 10_000
 func (d *Door) unknown(w http.ResponseWriter, r *http.Request, _ *token.Grant) error {
 	sums := r.URL.Query()["checksums"]
 	if len(sums) > maxChecksums {
-		return receive.Invalid("too many checksums: a request may have %d", maxChecksums)
+		return api.Invalid("too many checksums: a request may have %d", maxChecksums)
 	}
 	isMissing := make([]bool, len(sums))
 	err := bucket.Each(len(sums), func(i int) error {
 		var sum ident.SHA1
 		if err := sum.UnmarshalText([]byte(sums[i])); err != nil {
-			return receive.Invalid("checksums: %v", err)
+			return api.Invalid("checksums: %v", err)
 		}
 		found, err := d.Store.Find(r.Context(), []string{r.PathValue("project")}, store.Question{SHA1: sum})
 		isMissing[i] = len(found) == 0
@@ -100,7 +100,7 @@ func addMembers(ctx context.Context, draft *store.Draft, zip bin.Source) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if stored := (*store.Refusal)(nil); errors.As(err, &stored) {
-			first = cmp.Or(first, error(receive.Invalid("%v", stored)))
+			first = cmp.Or(first, error(api.Invalid("%v", stored)))
 			return nil
 		}
 		if err == nil {
@@ -109,7 +109,7 @@ func addMembers(ctx context.Context, draft *store.Draft, zip bin.Source) error {
 		return err
 	})
 	if err == nil && added == 0 {
-		err = cmp.Or(first, error(receive.Invalid("the zip has no files")))
+		err = cmp.Or(first, error(api.Invalid("the zip has no files")))
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func (d *Door) spoolFile(r *http.Request) (cache.Spool, error) {
 		part, err := parts.NextRawPart()
 		switch {
 		case err == io.EOF:
-			return nil, receive.Invalid("the form has no part %q with a zip of debug files", "file")
+			return nil, api.Invalid("the form has no part %q with a zip of debug files", "file")
 		case err != nil:
 			return nil, receive.FormError(err)
 		case part.FormName() == "file":

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
 )
@@ -82,7 +81,7 @@ func modulesOf(q url.Values) (list []ident.Module, err error) {
 	if text := q.Get("debug_id"); text != "" {
 		id, err := ident.ParseDebugID(text)
 		if err != nil {
-			return nil, receive.Invalid("%v", err)
+			return nil, api.Invalid("%v", err)
 		}
 		list = append(list, ident.Module{DebugID: id})
 	}
@@ -131,7 +130,7 @@ func parseCursor(text string) (c cursor, err error) {
 		c.skip, err = strconv.Atoi(fields[1])
 	}
 	if len(fields) != 3 || err != nil || c.skip < 0 || len(c.before) > maxID {
-		return c, receive.Invalid("invalid cursor %.80q", text)
+		return c, api.Invalid("invalid cursor %.80q", text)
 	}
 	return c, nil
 }

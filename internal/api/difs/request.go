@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
 )
@@ -39,7 +38,7 @@ func readParts(body io.Reader) (parts []part, err error) {
 	}
 	for d.More() {
 		if len(parts) == maxFiles {
-			return nil, receive.Refuse(http.StatusRequestEntityTooLarge, "too many files: a request may have %d", maxFiles)
+			return nil, api.Refuse(http.StatusRequestEntityTooLarge, "too many files: a request may have %d", maxFiles)
 		}
 		key, err := d.Token()
 		p := part{}
@@ -71,8 +70,8 @@ func readParts(body io.Reader) (parts []part, err error) {
 // requestError returns the error for a request that is invalid, unless its body could
 // not be read because of err.
 func requestError(err error, why string) error {
-	if unread := (*api.BodyError)(nil); errors.As(err, &unread) {
+	if unread := (*api.Refusal)(nil); errors.As(err, &unread) {
 		return unread
 	}
-	return receive.Invalid("invalid request: %s", why)
+	return api.Invalid("invalid request: %s", why)
 }

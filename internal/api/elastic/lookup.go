@@ -40,14 +40,11 @@ func (d *Door) lookupOne(w http.ResponseWriter, r *http.Request, file ident.File
 func (d *Door) lookupMany(w http.ResponseWriter, r *http.Request) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	q, err := d.decode(r.Body, kind == linesType)
-	var body *api.BodyError
-	var own *refusal
+	var body *api.Refusal
 	switch {
 	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &body):
-		api.FailError(w, r, body.Status, body.Title)
-	case errors.As(err, &own):
-		api.FailError(w, r, own.status, own.text)
+		api.FailError(w, r, body.Status, body.Text)
 	case err != nil:
 		api.FailError(w, r, http.StatusBadRequest, `the body must be JSON such as {"lookups": [{"fileid": ID, "addrs": [ADDRESS, …]}, …]}, `+
 			"or with Content-Type "+linesType+` lines such as {"fileid": ID, "addrs": […]}`)
@@ -131,7 +128,7 @@ func (d *decoder) readLookup() {
 	at, ok := d.known[d.file]
 	if !ok {
 		if at = int32(len(d.files)); at == maxFiles {
-			d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("a request may have addresses of %d files", maxFiles)})
+			d.Fail(api.Refuse(http.StatusRequestEntityTooLarge, "a request may have addresses of %d files", maxFiles))
 			return
 		}
 		d.known[d.file], d.files = at, append(d.files, ident.Module{FileID: d.file})
@@ -153,7 +150,7 @@ func (d *decoder) readFileID(string) {
 	d.ReadString(true)
 	var err error
 	if d.file, err = parseFile(string(d.Text)); err != nil {
-		d.Fail(&refusal{http.StatusBadRequest, "", err.Error()})
+		d.Fail(api.Invalid("%v", err))
 	}
 }
 
@@ -186,7 +183,7 @@ func (d *decoder) readAddr(string) {
 		}
 	}
 	if err != nil {
-		d.Fail(&refusal{http.StatusBadRequest, "", "invalid address: must be a number, or a string such as \"0x1234\""})
+		d.Fail(api.Invalid(`invalid address: must be a number, or a string such as "0x1234"`))
 	}
 	if d.frames = append(d.frames, symbolicate.Frame{Addr: addr}); d.limit > 0 && len(d.frames) > d.limit {
 		d.tooMany()
@@ -194,7 +191,7 @@ func (d *decoder) readAddr(string) {
 }
 
 func (d *decoder) tooMany() {
-	d.Fail(&refusal{http.StatusRequestEntityTooLarge, "", fmt.Sprintf("a request may have %d addresses", d.limit)})
+	d.Fail(api.Refuse(http.StatusRequestEntityTooLarge, "a request may have %d addresses", d.limit))
 }
 
 // answer looks up addresses and writes the answer.

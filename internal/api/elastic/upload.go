@@ -152,18 +152,18 @@ func number(h http.Header, name string, absent, least, most int) (int, error) {
 // refuse answers that a part is not accepted.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var own *refusal
-	var body *api.BodyError
+	var body *api.Refusal
 	var stored *ingest.Refusal
 	switch {
 	case errors.As(err, &own):
 		d.writeError(w, r, own.status, own.code, own.text)
-	case errors.As(err, &body) && body.Status == http.StatusBadRequest && !body.Cut:
-		d.writeError(w, r, body.Status, codeMalformed, body.Title)
+	case errors.As(err, &body) && body.Status == http.StatusBadRequest && !body.IsCut:
+		d.writeError(w, r, body.Status, codeMalformed, body.Text)
 	case errors.As(err, &body): // the client may still read the answer
 		if body.Status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "1")
 		}
-		d.fail(w, r, body.Status, body.Title)
+		d.fail(w, r, body.Status, body.Text)
 	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &stored):
 		why := reasons[stored.Why]

@@ -11,26 +11,23 @@ import (
 	"symbolon/internal/api/json"
 )
 
-// decode reads and checks the body of a request. The error is a *refusal or
-// an *api.BodyError. Errors of a job count only if the whole body is JSON, and
+// decode reads and checks the body of a request. The error is an
+// *api.Refusal. Errors of a job count only if the whole body is JSON, and
 // then the first of them counts, as in Eliot.
 func decode(body io.Reader, is dialect) (*request, error) {
 	in := json.NewDecoder(body)
 	defer in.Release()
 	d := &decoder{Decoder: in, is: is, single: &jobReader{Decoder: in, is: is}}
 	req := d.document()
-	var unread *api.BodyError
-	var refused *refusal
+	var refused *api.Refusal
 	switch {
 	case in.Err == nil:
 		req.prepare(is.tecken)
 		return req, nil
-	case errors.As(in.Err, &unread):
-		return nil, unread
 	case errors.As(in.Err, &refused):
 		return nil, refused
 	}
-	return nil, &refusal{http.StatusBadRequest, is.either("Invalid JSON passed in", "Payload is not valid JSON")}
+	return nil, &api.Refusal{Status: http.StatusBadRequest, Text: is.either("Invalid JSON passed in", "Payload is not valid JSON")}
 }
 
 // decoder reads a document: the list of jobs in it, or else the job that it is
@@ -64,7 +61,7 @@ func (d *decoder) document() *request {
 	if d.Peek() != '{' {
 		d.Skip()
 		d.End()
-		d.Fail(&refusal{http.StatusBadRequest, d.is.either("Not a dict", "job 0 is invalid")})
+		d.Fail(&api.Refusal{Status: http.StatusBadRequest, Text: d.is.either("Not a dict", "job 0 is invalid")})
 		return nil
 	}
 	members := v4Members
@@ -187,12 +184,12 @@ func (j *jobReader) refuse(tecken, intro, eliot string) {
 }
 
 // refusal returns the reason to refuse the jobs, or nil.
-func (j *jobReader) refusal() *refusal {
+func (j *jobReader) refusal() *api.Refusal {
 	if j.is.limits.Strict && j.count > strictJobs {
-		return &refusal{http.StatusBadRequest, limitTitle("jobs", strictJobs)}
+		return &api.Refusal{Status: http.StatusBadRequest, Text: limitTitle("jobs", strictJobs)}
 	}
 	if j.refused != "" {
-		return &refusal{http.StatusBadRequest, j.refused}
+		return &api.Refusal{Status: http.StatusBadRequest, Text: j.refused}
 	}
 	return nil
 }

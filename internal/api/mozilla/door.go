@@ -152,11 +152,8 @@ func (d *Door) finish(r *http.Request, e *encoder, fail api.FailFunc) {
 }
 
 func explain(err error) (status int, title string) {
-	if unread, ok := err.(*api.BodyError); ok {
-		return unread.Status, unread.Title
-	}
-	refused := err.(*refusal)
-	return refused.status, refused.title
+	refused := err.(*api.Refusal)
+	return refused.Status, refused.Text
 }
 
 // moduleName returns the name of a module in frames: that of the code if it is

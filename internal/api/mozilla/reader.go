@@ -4,18 +4,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/json"
 	"symbolon/internal/metric"
 )
-
-// A refusal is the status and the text that a client gets for a request that is
-// not served.
-type refusal struct {
-	status int
-	title  string
-}
-
-func (r *refusal) Error() string { return r.title }
 
 // dialect is a version of the request.
 type dialect struct {
@@ -64,7 +56,7 @@ type member struct {
 // tooMany ends the reading because of a limit.
 func (j *jobReader) tooMany(things string, limit int) {
 	metric.Refused.Add(1, things)
-	j.Fail(&refusal{http.StatusRequestEntityTooLarge, limitTitle(things, limit)})
+	j.Fail(&api.Refusal{Status: http.StatusRequestEntityTooLarge, Text: limitTitle(things, limit)})
 }
 
 func limitTitle(things string, limit int) string {

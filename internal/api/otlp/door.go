@@ -123,12 +123,12 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	var unread *api.BodyError
+	var unread *api.Refusal
 	switch {
 	case r.Context().Err() != nil: // the client has left
 		return
 	case errors.As(err, &unread):
-		fail(w, r, unread.Status, unread.Title)
+		fail(w, r, unread.Status, unread.Text)
 		return
 	}
 	log := d.deps.Log.With("request_id", api.RequestID(r.Context()))

@@ -92,7 +92,7 @@ func (d *Door) handle(do func(r *http.Request, g *token.Grant, body []byte) (any
 		if err == nil {
 			out, err = do(r, g, body)
 		}
-		var refused *api.BodyError
+		var refused *api.Refusal
 		var internal *fault.Error
 		switch {
 		case err == nil:
@@ -101,7 +101,7 @@ func (d *Door) handle(do func(r *http.Request, g *token.Grant, body []byte) (any
 		case errors.Is(err, token.ErrUnknown):
 			fail(w, r, http.StatusUnauthorized, err.Error())
 		case errors.As(err, &refused):
-			fail(w, r, refused.Status, refused.Title)
+			fail(w, r, refused.Status, refused.Text)
 		case g == nil || errors.As(err, &internal):
 			d.deps.Log.Error("cannot answer a profiler", "request_id", api.RequestID(r.Context()), "error", err)
 			fail(w, r, http.StatusOK, "internal error")

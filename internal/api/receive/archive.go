@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"symbolon/internal/api"
 	"symbolon/internal/archive"
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -17,7 +18,7 @@ import (
 // EachFile calls yield for the files of an archive, with their numbers and names in it.
 // It does so for several small files at a time, so that storing them uses all cores, and
 // stops at an error. It returns the error for the first file that has one. If a file or
-// the archive cannot be unpacked, the error is a *Refusal that names it.
+// the archive cannot be unpacked, the error is an *api.Refusal that names it.
 func EachFile(src bin.Source, space bin.Space, yield func(number int, name string, r io.Reader) error) error {
 	c := newCrew(yield)
 	err := archive.Each(src, "", archive.Limits{}, space, c.file)
@@ -26,7 +27,7 @@ func EachFile(src bin.Source, space bin.Space, yield func(number int, name strin
 	}
 	if err != nil {
 		f := fault.Of(err)
-		return Invalid("cannot read the archive: %s", strings.TrimPrefix(f.Place+": "+f.Detail, ": "))
+		return api.Invalid("cannot read the archive: %s", strings.TrimPrefix(f.Place+": "+f.Detail, ": "))
 	}
 	return nil
 }
@@ -83,9 +84,9 @@ func (c *crew) call(number int, name string, in *bin.ErrReader, r io.Reader) {
 	err := c.yield(number, name, r)
 	switch {
 	case errors.Is(in.Err, bin.ErrLimit):
-		err = Refuse(http.StatusRequestEntityTooLarge, "cannot unpack %.200q: the archive has too many bytes unpacked, or far more than packed; send its files in several archives", name)
+		err = api.Refuse(http.StatusRequestEntityTooLarge, "cannot unpack %.200q: the archive has too many bytes unpacked, or far more than packed; send its files in several archives", name)
 	case in.Err != nil:
-		err = Invalid("cannot unpack %.200q: %s", name, fault.Of(in.Err).Detail)
+		err = api.Invalid("cannot unpack %.200q: %s", name, fault.Of(in.Err).Detail)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,17 +18,17 @@ import (
 func Form(r *http.Request) (*multipart.Reader, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, Invalid("the request must have Content-Type: multipart/form-data with a boundary")
+		return nil, api.Invalid("the request must have Content-Type: multipart/form-data with a boundary")
 	}
 	return parts, nil
 }
 
 // FormError returns the error of a body that cannot be read or is not a form.
 func FormError(err error) error {
-	if body := (*api.BodyError)(nil); errors.As(err, &body) {
+	if body := (*api.Refusal)(nil); errors.As(err, &body) {
 		return body
 	}
-	return Invalid("the body is not multipart/form-data: %v", err)
+	return api.Invalid("the body is not multipart/form-data: %v", err)
 }
 
 // Spool writes a part of a form to the disk. The caller closes the result.

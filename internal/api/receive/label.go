@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"symbolon/internal/api"
 	"symbolon/internal/token"
 )
 
@@ -25,13 +26,13 @@ func Labels(r *http.Request, g *token.Grant) (map[string]string, error) {
 // ParseLabels returns the labels of an upload with these texts of a client.
 func ParseLabels(wanted []string, g *token.Grant) (map[string]string, error) {
 	if len(wanted) > maxLabels {
-		return nil, Invalid("too many labels: an upload may have %d", maxLabels)
+		return nil, api.Invalid("too many labels: an upload may have %d", maxLabels)
 	}
 	labels := make(map[string]string, len(wanted)+len(g.Labels))
 	for _, text := range wanted {
 		name, value, _ := strings.Cut(text, "=")
 		if name == "" || value == "" || len(text) > maxLabel || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-			return nil, Invalid("invalid label %.80q: must be NAME=VALUE, of at most %d bytes", text, maxLabel)
+			return nil, api.Invalid("invalid label %.80q: must be NAME=VALUE, of at most %d bytes", text, maxLabel)
 		}
 		labels[name] = value
 	}

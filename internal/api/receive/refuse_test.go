@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/fault"
 	"symbolon/internal/token"
@@ -24,7 +25,7 @@ func TestAnswersToErrors(t *testing.T) {
 		status   int // 0: no answer
 		isLogged bool
 	}{
-		{t.Context(), fmt.Errorf("read: %w", receive.Invalid("too many files")), 400, false},
+		{t.Context(), fmt.Errorf("read: %w", api.Invalid("too many files")), 400, false},
 		{t.Context(), token.ErrUnknown, 401, false},
 		{t.Context(), fault.New(fault.NotFound, "", "not found"), 404, false},
 		{t.Context(), fault.New(fault.Timeout, "bucket", "late"), 503, true},

@@ -97,12 +97,12 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with an error.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	var unread *api.BodyError
+	var unread *api.Refusal
 	var inner *filter.StatusError
 	switch {
 	case r.Context().Err() != nil: // the client has left
 	case errors.As(err, &unread):
-		fail(w, r, unread.Status, unread.Title)
+		fail(w, r, unread.Status, unread.Text)
 	case errors.As(err, &inner) && inner.Status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 		fail(w, r, inner.Status, inner.Reason)

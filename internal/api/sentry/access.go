@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"symbolon/internal/api/wire"
+	"symbolon/internal/api"
 	"symbolon/internal/source"
 )
 
@@ -19,11 +19,11 @@ func (d *Door) admit(q *request, c client) error {
 		return nil
 	}
 	if !d.cfg.AllowRequestSources {
-		return wire.Refuse(http.StatusForbidden,
+		return api.Refuse(http.StatusForbidden,
 			"sources in requests are not allowed: omit them, or set sentry.allow_request_sources in the configuration of the server")
 	}
 	if !c.RequestSources {
-		return wire.Refuse(http.StatusForbidden, "requests with this token must not name sources")
+		return api.Refuse(http.StatusForbidden, "requests with this token must not name sources")
 	}
 	for i := range q.Sources {
 		s := &q.Sources[i]
@@ -32,7 +32,7 @@ func (d *Door) admit(q *request, c client) error {
 		}
 		path, ok := below(d.cfg.RequestFilesystemRoot, s.Path)
 		if !ok {
-			return wire.Refuse(http.StatusForbidden,
+			return api.Refuse(http.StatusForbidden,
 				"invalid folder: must be below sentry.request_filesystem_root in the configuration of the server")
 		}
 		s.Path = path

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/wire"
 	"symbolon/internal/token"
 )
 
@@ -40,7 +39,7 @@ func (d *Door) identify(w http.ResponseWriter, r *http.Request) (c client, ok bo
 func (c client) scope(asked string) (string, error) {
 	scope, ok := c.Grant.Scope(asked)
 	if !ok {
-		return "", wire.Refuse(http.StatusForbidden, "the token is not for this scope")
+		return "", api.Refuse(http.StatusForbidden, "the token is not for this scope")
 	}
 	return cmp.Or(scope, globalScope), nil
 }

@@ -47,7 +47,7 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 	query := r.URL.Query()
 	timeout, refused := timeoutOf(query)
 	if refused != nil {
-		fail(w, r, refused.Status, refused.Detail)
+		fail(w, r, refused.Status, refused.Text)
 		return
 	}
 	scope, err := client.scope(query.Get("scope"))
@@ -70,9 +70,9 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 	switch {
 	case err != nil:
 	case f.file == nil:
-		err = wire.Refuse(http.StatusBadRequest, "missing "+k.name)
+		err = api.Refuse(http.StatusBadRequest, "missing %s", k.name)
 	case hasForm(f.file):
-		err = wire.Refuse(http.StatusBadRequest, k.name+" contains multipart form data")
+		err = api.Refuse(http.StatusBadRequest, "%s contains multipart form data", k.name)
 	default:
 		err = k.read(d, q, f)
 	}

@@ -142,11 +142,8 @@ func (d *Door) busy(w http.ResponseWriter, _ *http.Request, text string) {
 }
 
 func explain(err error) (status int, title string) {
-	switch err := err.(type) {
-	case *api.BodyError:
-		return err.Status, err.Title
-	case *wire.Refusal:
-		return err.Status, err.Detail
+	if refused, ok := err.(*api.Refusal); ok {
+		return refused.Status, refused.Text
 	}
 	return http.StatusInternalServerError, ""
 }

@@ -2,7 +2,6 @@ package sentry
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -37,8 +36,8 @@ func (f *form) Close() {
 }
 
 // readForm reads the body of a request into a temporary file, and the parts that
-// are known into memory. name is that of the part with the file. The error is a
-// *wire.Refusal, an *api.BodyError or that of the disk.
+// are known into memory. name is that of the part with the file. The error is an
+// *api.Refusal or that of the disk.
 func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 	f := &form{parts: map[string][]byte{}}
 	defer func() {
@@ -52,7 +51,7 @@ func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 	}
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, wire.Refuse(http.StatusBadRequest, "the request must have Content-Type: multipart/form-data with a boundary")
+		return nil, api.Refuse(http.StatusBadRequest, "the request must have Content-Type: multipart/form-data with a boundary")
 	}
 	for n := 0; ; n++ {
 		part, err := parts.NextRawPart()
@@ -62,7 +61,7 @@ func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 		case err != nil:
 			return nil, partError(err)
 		case n == maxParts:
-			return nil, wire.Refuse(http.StatusBadRequest, fmt.Sprintf("a form may have %d parts", maxParts))
+			return nil, api.Refuse(http.StatusBadRequest, "a form may have %d parts", maxParts)
 		}
 		if err := d.readPart(f, part, name); err != nil {
 			return nil, err
@@ -80,7 +79,7 @@ func (d *Door) readPart(f *form, part *multipart.Part, file string) error {
 	case err != nil:
 		return partError(err)
 	case len(value) > maxPart:
-		return wire.Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("%s: must be at most %s", name, bin.Size(maxPart)))
+		return api.Refuse(http.StatusRequestEntityTooLarge, "%s: must be at most %s", name, bin.Size(maxPart))
 	}
 	if wire.IsPart(name) {
 		f.parts[name] = value
@@ -95,7 +94,7 @@ func (d *Door) spool(f *form, from io.Reader) (err error) {
 	}
 	limit := int64(d.deps.MaxDump)
 	n, err := io.Copy(f.file, io.LimitReader(from, limit+1))
-	unread := (*api.BodyError)(nil)
+	unread := (*api.Refusal)(nil)
 	switch {
 	case errors.As(err, &unread), errors.Is(err, io.ErrUnexpectedEOF):
 		return partError(err)
@@ -103,16 +102,16 @@ func (d *Door) spool(f *form, from io.Reader) (err error) {
 		return err
 	case n > limit:
 		metric.Refused.Add(1, "body")
-		return wire.Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("the limit of a dump is %s (crash.max_dump)", bin.Size(limit)))
+		return api.Refuse(http.StatusRequestEntityTooLarge, "the limit of a dump is %s (crash.max_dump)", bin.Size(limit))
 	}
 	return nil
 }
 
 // partError returns the error of a body that cannot be read or is not a form.
 func partError(err error) error {
-	var unread *api.BodyError
+	var unread *api.Refusal
 	if errors.As(err, &unread) {
 		return unread
 	}
-	return wire.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: "+err.Error())
+	return api.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: %v", err)
 }

@@ -42,14 +42,14 @@ func unserved(w http.ResponseWriter, r *http.Request) {
 }
 
 // timeoutOf returns the time that a client waits for the answer.
-func timeoutOf(query url.Values) (timeout time.Duration, refused *wire.Refusal) {
+func timeoutOf(query url.Values) (timeout time.Duration, refused *api.Refusal) {
 	text, ok := query["timeout"]
 	if !ok {
 		return jobs.Longest, nil
 	}
 	seconds, err := strconv.ParseUint(text[0], 10, 64)
 	if err != nil {
-		return 0, wire.Refuse(http.StatusBadRequest, "timeout: must be a number of seconds")
+		return 0, api.Refuse(http.StatusBadRequest, "timeout: must be a number of seconds")
 	}
 	return time.Duration(min(seconds, uint64(jobs.Longest/time.Second))) * time.Second, nil
 }
@@ -62,10 +62,10 @@ func (d *Door) symbolicate(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	timeout, refused := timeoutOf(query)
 	if refused == nil && !isJSON(r.Header.Get("Content-Type")) {
-		refused = wire.Refuse(http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json")
+		refused = api.Refuse(http.StatusUnsupportedMediaType, "the request must have Content-Type: application/json")
 	}
 	if refused != nil {
-		fail(w, r, refused.Status, refused.Detail)
+		fail(w, r, refused.Status, refused.Text)
 		return
 	}
 	scope, err := client.scope(query.Get("scope"))
@@ -151,7 +151,7 @@ func (d *Door) poll(w http.ResponseWriter, r *http.Request) {
 	}
 	timeout, refused := timeoutOf(r.URL.Query())
 	if refused != nil {
-		fail(w, r, refused.Status, refused.Detail)
+		fail(w, r, refused.Status, refused.Text)
 		return
 	}
 	id, ok := ident.ParseUUID(r.PathValue("rest"))

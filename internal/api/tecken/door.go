@@ -104,14 +104,14 @@ type client struct {
 }
 
 // errNoToken refuses a client without a token.
-var errNoToken = receive.Refuse(http.StatusForbidden, "This requires an Auth-Token to authenticate the request")
+var errNoToken = api.Refuse(http.StatusForbidden, "This requires an Auth-Token to authenticate the request")
 
 // grant returns what the client of a request may do.
 func (d *Door) grant(r *http.Request) (*token.Grant, error) {
 	g, err := d.Grant(r)
 	switch {
 	case errors.Is(err, token.ErrUnknown):
-		return nil, receive.Refuse(http.StatusForbidden, "API Token not matched: %v", err)
+		return nil, api.Refuse(http.StatusForbidden, "API Token not matched: %v", err)
 	case err != nil:
 		return nil, err
 	}
@@ -129,11 +129,11 @@ func (d *Door) uploader(r *http.Request) (*client, error) {
 	case g.ID == "" && len(g.Rights) == 0:
 		return nil, errNoToken
 	case len(g.Projects) == 0 || c.isTry && !g.May(token.UploadTry, ""):
-		return nil, receive.Refuse(http.StatusForbidden, "Forbidden: the token has neither the right upload nor upload-try in a project")
+		return nil, api.Refuse(http.StatusForbidden, "Forbidden: the token has neither the right upload nor upload-try in a project")
 	case slices.Contains(g.Projects, token.Any), slices.Contains(g.Projects, ident.DefaultProject):
 		c.project = ident.DefaultProject
 	case len(g.Projects) > 1:
-		return nil, receive.Refuse(http.StatusForbidden, "Forbidden: the token is for several projects (%s): use one for a single project",
+		return nil, api.Refuse(http.StatusForbidden, "Forbidden: the token is for several projects (%s): use one for a single project",
 			strings.Join(g.Projects, ", "))
 	default:
 		c.project = g.Projects[0]

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/cache"
 	"symbolon/internal/ident"
@@ -44,7 +45,7 @@ func (d *Door) readForm(r *http.Request) (f form, err error) {
 		}
 		values, err := url.ParseQuery(text)
 		if err != nil {
-			return f, receive.Invalid("the body is not application/x-www-form-urlencoded: %v", err)
+			return f, api.Invalid("the body is not application/x-www-form-urlencoded: %v", err)
 		}
 		f.url, f.try = values.Get("url"), values.Get("try")
 		return f, nil
@@ -73,11 +74,11 @@ func (d *Door) readForm(r *http.Request) (f form, err error) {
 			return f, err
 		}
 	}
-	return f, receive.Invalid("too many fields: a form may have %d", maxParts)
+	return f, api.Invalid("too many fields: a form may have %d", maxParts)
 }
 
 // errNoFile refuses a form without a zip.
-var errNoFile = receive.Invalid("Must be multipart form data with at least one file")
+var errNoFile = api.Invalid("Must be multipart form data with at least one file")
 
 // readField reads a field that is not a file.
 func readField(in io.Reader) (string, error) {
@@ -86,7 +87,7 @@ func readField(in io.Reader) (string, error) {
 	case err != nil:
 		return "", receive.FormError(err)
 	case len(text) > maxField:
-		return "", receive.Invalid("a field has more than %d bytes", maxField)
+		return "", api.Invalid("a field has more than %d bytes", maxField)
 	}
 	return strings.TrimSpace(string(text)), nil
 }
@@ -98,5 +99,5 @@ func zipName(names ...string) (string, error) {
 			return base, nil
 		}
 	}
-	return "", receive.Invalid("Unrecognized archive file extension %q: send a zip, with a name that ends in %s", path.Ext(names[0]), isZip)
+	return "", api.Invalid("Unrecognized archive file extension %q: send a zip, with a name that ends in %s", path.Ext(names[0]), isZip)
 }

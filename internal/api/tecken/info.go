@@ -117,7 +117,7 @@ func (d *Door) missingSymbols(w http.ResponseWriter, r *http.Request) error {
 	days := 1
 	if text := r.URL.Query().Get("days"); text != "" {
 		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > maxDays {
-			return receive.Invalid("invalid days %.20q: must be 1 to %d", text, maxDays)
+			return api.Invalid("invalid days %.20q: must be 1 to %d", text, maxDays)
 		}
 	}
 	now := d.Now().UTC()

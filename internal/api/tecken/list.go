@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/store"
 )
 
@@ -123,7 +122,7 @@ func (d *Door) showUpload(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if project, _, _ := strings.Cut(id, "."); !slices.Contains(projects, project) {
-		return receive.Refuse(http.StatusNotFound, "there is no such file or upload")
+		return api.Refuse(http.StatusNotFound, "there is no such file or upload")
 	}
 	u, err := d.Store.Upload(r.Context(), id)
 	if err != nil {

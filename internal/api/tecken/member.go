@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -43,7 +44,7 @@ func (z *zipped) add(number int, name string, r io.Reader) error {
 		return z.ignore(number, name)
 	}
 	if !isPath(name) {
-		return receive.Invalid("Unrecognized file pattern %.200q: should be <module>/<hex>/<file>, or <name>-symbols.txt, which is ignored", name)
+		return api.Invalid("Unrecognized file pattern %.200q: should be <module>/<hex>/<file>, or <name>-symbols.txt, which is ignored", name)
 	}
 	record, err := z.draft.Add(z.ctx, name, r)
 	var refused *store.Refusal
@@ -51,12 +52,12 @@ func (z *zipped) add(number int, name string, r io.Reader) error {
 	case errors.As(err, &refused) && isInBundle(name): // such as Info.plist
 		return z.ignore(number, name)
 	case errors.As(err, &refused):
-		return receive.Refuse(receive.Status(refused), "%v; leave it out of the zip, or replace it: nothing of the upload was stored", refused)
+		return api.Refuse(receive.Status(refused), "%v; leave it out of the zip, or replace it: nothing of the upload was stored", refused)
 	case err != nil:
 		return err
 	}
 	if id, ok := claimedID(name); ok && !has(record, id) {
-		return receive.Invalid("%.200q has the identifier %s by its path and %s by its content: no request for the first one would find it; "+
+		return api.Invalid("%.200q has the identifier %s by its path and %s by its content: no request for the first one would find it; "+
 			"nothing of the upload was stored", name, id, strings.Join(idsOf(record), ", "))
 	}
 	found, err := z.store.Find(z.ctx, []string{z.project}, store.Question{SHA1: record.SHA1})
@@ -67,7 +68,7 @@ func (z *zipped) add(number int, name string, r io.Reader) error {
 	defer z.mu.Unlock()
 	size, isTwice := z.sizes[name]
 	if isTwice && size != record.Size {
-		return receive.Invalid("The zipfile buffer contains two files both called %.200s and they have difference sizes (%d != %d)", name, size, record.Size)
+		return api.Invalid("The zipfile buffer contains two files both called %.200s and they have difference sizes (%d != %d)", name, size, record.Size)
 	}
 	z.sizes[name] = record.Size
 	if len(found) > 0 && !isTwice {

@@ -68,13 +68,13 @@ func (d *Door) plan(w http.ResponseWriter, r *http.Request) error {
 		Files []planned `json:"files"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Files == nil {
-		if body := (*api.BodyError)(nil); errors.As(err, &body) {
+		if body := (*api.Refusal)(nil); errors.As(err, &body) {
 			return body
 		}
-		return receive.Invalid("malformed JSON request body")
+		return api.Invalid("malformed JSON request body")
 	}
 	if len(asked.Files) > maxPlanned {
-		return receive.Invalid("too many files")
+		return api.Invalid("too many files")
 	}
 	p := plan{Secret: rand.Text(), Files: asked.Files, Uploader: receive.Uploader(c.Grant), Token: c.ID}
 	if p.Project, p.Labels, err = c.target(r, c.isTry); err == nil && c.isTry {
@@ -95,7 +95,7 @@ func (d *Door) plan(w http.ResponseWriter, r *http.Request) error {
 	for i := range p.Files {
 		f := &p.Files[i]
 		if f.Key == "" || f.Size == nil || f.MD5 == "" {
-			return receive.Invalid("malformed JSON request body")
+			return api.Invalid("malformed JSON request body")
 		}
 		action := map[string]any{"type": "upload", "url": fmt.Sprintf("%s/upload/v2/%s/%d", d.BaseURL(r), hex.EncodeToString(sum[:]), i), "content_encoding": nil}
 		if why := f.check(int64(d.limits.MaxFile)); why != "" {

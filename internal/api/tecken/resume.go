@@ -53,7 +53,7 @@ func (d *Door) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !part.mu.TryLock() {
-		return receive.Refuse(http.StatusServiceUnavailable, "another request sends the file; try again")
+		return api.Refuse(http.StatusServiceUnavailable, "another request sends the file; try again")
 	}
 	isDone := false
 	defer func() {
@@ -71,7 +71,7 @@ func (d *Door) resume(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case size > int64(d.limits.MaxRequest):
-		return receive.Refuse(http.StatusRequestEntityTooLarge, "%.200q is larger than %v, the limit uploads.max_request", f.Key, d.limits.MaxRequest)
+		return api.Refuse(http.StatusRequestEntityTooLarge, "%.200q is larger than %v, the limit uploads.max_request", f.Key, d.limits.MaxRequest)
 	case isWhole && part.spool.Size() == 0, ok && first == part.spool.Size() && last < size:
 		in := &bin.ErrReader{R: body}
 		if _, err := io.Copy(part.spool, in); in.Err != nil {
@@ -80,7 +80,7 @@ func (d *Door) resume(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	case isWhole, !ok && !strings.HasPrefix(r.Header.Get("Content-Range"), "bytes */"):
-		return receive.Invalid("invalid Content-Range %.80q", r.Header.Get("Content-Range"))
+		return api.Invalid("invalid Content-Range %.80q", r.Header.Get("Content-Range"))
 	}
 	if n := part.spool.Size(); !isWhole && (!ok || n < size) {
 		if n > 0 {
@@ -101,7 +101,7 @@ func (d *Door) resume(w http.ResponseWriter, r *http.Request) error {
 
 // planned returns the session and the file of a request.
 func (d *Door) planned(r *http.Request) (*plan, *planned, error) {
-	unknown := receive.Refuse(http.StatusNotFound, "the session is unknown or has expired: begin again at /upload/v2/")
+	unknown := api.Refuse(http.StatusNotFound, "the session is unknown or has expired: begin again at /upload/v2/")
 	var sum ident.SHA1
 	n, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || sum.UnmarshalText([]byte(r.PathValue("session"))) != nil {
@@ -121,7 +121,7 @@ func (d *Door) planned(r *http.Request) (*plan, *planned, error) {
 	}
 	if isValid, err := d.Tokens.Holds(r.Context(), p.Token); err != nil || !isValid {
 		if err == nil {
-			err = receive.Refuse(http.StatusForbidden, "the token of the session was revoked or has expired: begin again at /upload/v2/")
+			err = api.Refuse(http.StatusForbidden, "the token of the session was revoked or has expired: begin again at /upload/v2/")
 		}
 		return nil, nil, err
 	}
@@ -143,7 +143,7 @@ func (d *Door) partial(key string) (*partial, error) {
 	part := d.partials[key]
 	if part == nil {
 		if len(d.partials) >= maxPartial {
-			return nil, receive.Refuse(http.StatusServiceUnavailable, "too many files are being received; try again")
+			return nil, api.Refuse(http.StatusServiceUnavailable, "too many files are being received; try again")
 		}
 		spool, err := d.Spool()
 		if err != nil {
@@ -200,7 +200,7 @@ func (f *planned) verify(spool cache.Spool) ([]byte, error) {
 	raw := in
 	if f.isCompressed() && bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		if in, err = gzip.NewReader(in); err != nil {
-			return nil, receive.Invalid("%.200q is not gzip: %v", f.Key, err)
+			return nil, api.Invalid("%.200q is not gzip: %v", f.Key, err)
 		}
 	}
 	n, err := io.Copy(own, io.LimitReader(in, *f.Size+1))
@@ -209,9 +209,9 @@ func (f *planned) verify(spool cache.Spool) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, receive.Invalid("cannot unpack %.200q: %v", f.Key, err)
+		return nil, api.Invalid("cannot unpack %.200q: %v", f.Key, err)
 	case n != *f.Size || hex.EncodeToString(own.Sum(nil)) != f.MD5:
-		return nil, receive.Invalid("%.200q has another size or MD5 than the session: send it again", f.Key)
+		return nil, api.Invalid("%.200q has another size or MD5 than the session: send it again", f.Key)
 	}
 	return sent.Sum(nil), nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"symbolon/internal/api"
-	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
@@ -64,7 +63,7 @@ func (d *Door) manager(r *http.Request) (*token.Grant, error) {
 	case g.ID == "" && len(g.Rights) == 0:
 		return nil, errNoToken
 	case !g.May(token.Admin, ""):
-		return nil, receive.Refuse(http.StatusForbidden, "Forbidden: the token lacks the right admin")
+		return nil, api.Refuse(http.StatusForbidden, "Forbidden: the token lacks the right admin")
 	}
 	return g, nil
 }
@@ -126,7 +125,7 @@ func (d *Door) addToken(w http.ResponseWriter, r *http.Request) error {
 		return failFields(w, errs)
 	}
 	if !g.Manages(t.Projects) {
-		return receive.Refuse(http.StatusForbidden, "Forbidden: the token lacks the right admin in the projects %s", strings.Join(t.Projects, ", "))
+		return api.Refuse(http.StatusForbidden, "Forbidden: the token lacks the right admin in the projects %s", strings.Join(t.Projects, ", "))
 	}
 	secret, added, err := d.Tokens.Add(r.Context(), t)
 	if err != nil {
@@ -187,7 +186,7 @@ func (d *Door) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	if !slices.ContainsFunc(all, func(t token.Token) bool { return t.ID == id && g.Manages(t.Projects) }) {
-		return receive.Refuse(http.StatusNotFound, "there is no token %.40q", id)
+		return api.Refuse(http.StatusNotFound, "there is no token %.40q", id)
 	}
 	if err := d.Tokens.Revoke(r.Context(), id); err != nil {
 		return err

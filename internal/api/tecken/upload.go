@@ -79,7 +79,7 @@ func (c *client) target(r *http.Request, isTry bool) (project string, labels map
 		project, labels[tryLabel] = Try(project), "true"
 	}
 	if err := ident.CheckProject(project); err != nil {
-		return "", nil, receive.Invalid("%v, for uploads of try builds too", err)
+		return "", nil, api.Invalid("%v, for uploads of try builds too", err)
 	}
 	return project, labels, nil
 }
@@ -118,15 +118,15 @@ func (z *zipped) addAll(file cache.Spool, space bin.Space) error {
 	case err != nil:
 		return err
 	case string(head) != "PK\x03\x04" && string(head) != "PK\x05\x06":
-		return receive.Invalid("File is not a zip file")
+		return api.Invalid("File is not a zip file")
 	case head[2] != 3:
-		return receive.Invalid("the zip has no files")
+		return api.Invalid("the zip has no files")
 	}
 	if err := receive.EachFile(file, space, z.add); err != nil {
 		return err
 	}
 	if len(z.sizes) == 0 {
-		return receive.Invalid("the zip has no debug files, only files that are ignored")
+		return api.Invalid("the zip has no debug files, only files that are ignored")
 	}
 	return nil
 }

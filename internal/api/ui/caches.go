@@ -3,12 +3,12 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/cache"
 	"symbolon/internal/cache/disk"
 	"symbolon/internal/console"
@@ -140,7 +140,7 @@ func (d *Door) purge(v *visit, _ *progress) (outcome, error) {
 	kind, isKind := cache.Kind(what), slices.Contains(cache.Kinds(), cache.Kind(what))
 	switch {
 	case !isKind && what != "faults" && what != "all":
-		return outcome{}, &refusal{http.StatusBadRequest, "invalid choice: must be a kind of entry, faults or all"}
+		return outcome{}, api.Invalid("invalid choice: must be a kind of entry, faults or all")
 	case v.PostFormValue("confirmed") == "":
 		return outcome{view: &view{title: "Purge the cache", data: map[string]string{"what": what}, body: confirmView(v, what)}}, nil
 	case !isKind:
@@ -157,7 +157,7 @@ func (d *Door) forgetCached(v *visit, _ *progress) (outcome, error) {
 	name := strings.TrimSpace(v.PostFormValue("module"))
 	m, err := explain.ParseModules([]string{name}, ident.TypeUnknown)
 	if err != nil {
-		return outcome{}, &refusal{http.StatusBadRequest, err.Error()}
+		return outcome{}, api.Invalid("%v", err)
 	}
 	if err := d.deps.Forget(v.Context(), m); err != nil {
 		return outcome{}, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"mime/multipart"
@@ -44,7 +43,7 @@ func (d *Door) receive(v *visit) (u *upload, err error) {
 	}
 	form, err := v.MultipartReader()
 	if err != nil {
-		return nil, &refusal{http.StatusBadRequest, "send a form of type multipart/form-data with the field text or file"}
+		return nil, api.Invalid("send a form of type multipart/form-data with the field text or file")
 	}
 	defer func() {
 		if err != nil && u != nil {
@@ -55,7 +54,7 @@ func (d *Door) receive(v *visit) (u *upload, err error) {
 		part, err := form.NextRawPart()
 		switch {
 		case err == io.EOF && u == nil:
-			return nil, &refusal{http.StatusBadRequest, "paste a text or choose a file"}
+			return nil, api.Invalid("paste a text or choose a file")
 		case err == io.EOF:
 			return u, api.Reserve(v.Request, workMemory)
 		case err != nil:
@@ -67,12 +66,12 @@ func (d *Door) receive(v *visit) (u *upload, err error) {
 			return u, err
 		case field != nil && u != nil:
 			_ = field.Close() // a temporary file
-			return u, &refusal{http.StatusBadRequest, "send a text or a file, not both"}
+			return u, api.Invalid("send a text or a file, not both")
 		case field != nil:
 			u = field
 		}
 	}
-	return u, &refusal{http.StatusBadRequest, "the form has too many fields"}
+	return u, api.Invalid("the form has too many fields")
 }
 
 // receiveField reads a field of a form. It returns nil for one without a content.
@@ -105,26 +104,25 @@ func (d *Door) receiveField(v *visit, part *multipart.Part) (u *upload, err erro
 }
 
 func tooLarge(what string, limit bin.Size, key string) error {
-	return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the limit of a %s is %s (%s)", what, limit, key)}
+	return api.Refuse(http.StatusRequestEntityTooLarge, "the limit of a %s is %s (%s)", what, limit, key)
 }
 
 // unusable returns the error for a client about an upload with this name; errors of the
 // server are returned unchanged.
 func unusable(name string, err error) error {
-	var refused *refusal
+	var refused *api.Refusal
 	var failed *fault.Error
 	var answer *filter.StatusError
-	var body *api.BodyError
 	var system *fs.PathError
 	switch {
-	case err == nil, errors.As(err, &refused), errors.As(err, &body), errors.As(err, &system), errors.Is(err, context.Canceled):
+	case err == nil, errors.As(err, &refused), errors.As(err, &system), errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &answer):
-		return &refusal{answer.Status, answer.Reason}
+		return api.Refuse(answer.Status, "%s", answer.Reason)
 	case errors.As(err, &failed) && failed.Kind == fault.Internal:
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return &refusal{http.StatusGatewayTimeout, fmt.Sprintf("this took longer than %s: use the command symbolon for it", maxWork)}
+		return api.Refuse(http.StatusGatewayTimeout, "this took longer than %s: use the command symbolon for it", maxWork)
 	}
-	return &refusal{http.StatusUnprocessableEntity, shown(cmp.Or(name, "the text") + ": " + err.Error())}
+	return api.Refuse(http.StatusUnprocessableEntity, "%s", shown(cmp.Or(name, "the text")+": "+err.Error()))
 }

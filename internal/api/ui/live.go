@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"symbolon/internal/api"
 )
 
 // progress reports how far an action is. The zero value reports nothing. It is safe for
@@ -60,7 +62,7 @@ func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	switch {
 	case v.Context().Err() != nil:
 	case err == nil && out.file != nil:
-		err = &refusal{http.StatusBadRequest, "this action sends a file, and no events"}
+		err = api.Invalid("this action sends a file, and no events")
 		fallthrough
 	case err != nil:
 		_, text := d.explainError(v, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/missing"
@@ -59,7 +60,7 @@ func (d *Door) reportMissing(v *visit) (*missingData, missing.Report, error) {
 	data := &missingData{Since: cmp.Or(q.Get("since"), "24h"), Query: strings.TrimSpace(q.Get("q"))}
 	i := slices.IndexFunc(spans, func(s span) bool { return s.name == data.Since })
 	if i < 0 {
-		return nil, missing.Report{}, invalid("invalid since: must be 1h, 24h, 7d or 30d")
+		return nil, missing.Report{}, api.Invalid("invalid since: must be 1h, 24h, 7d or 30d")
 	}
 	isWanted, err := d.wantsRow(v, data.Query)
 	if err != nil {

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"mime"
 	"net/http"
@@ -40,13 +39,13 @@ func question(v *visit) (q explain.Question, err error) {
 		args = append(args, more)
 	}
 	if q.Module, err = explain.ParseModules(args, ident.ParseType(v.URL.Query().Get("type"))); err != nil {
-		return q, &refusal{http.StatusBadRequest, err.Error()}
+		return q, api.Invalid("%v", err)
 	}
 	q.Purpose = locate.Debug
 	if name := v.URL.Query().Get("purpose"); name != "" {
 		var known bool
 		if q.Purpose, known = locate.ParsePurpose(name); !known {
-			return q, &refusal{http.StatusBadRequest, "invalid purpose: must be one of " + strings.Join(purposes(), ", ")}
+			return q, api.Invalid("invalid purpose: must be one of %s", strings.Join(purposes(), ", "))
 		}
 	}
 	return q, nil
@@ -118,7 +117,7 @@ func (d *Door) lookInside(v *visit, q explain.Question, data *moduleData) (err e
 	}
 	addr, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(data.Addr), "0x"), 16, 64)
 	if err != nil {
-		return &refusal{http.StatusBadRequest, fmt.Sprintf("invalid address %.40q: must be at most 16 hex digits, with or without 0x", data.Addr)}
+		return api.Invalid("invalid address %.40q: must be at most 16 hex digits, with or without 0x", data.Addr)
 	}
 	data.Frames, err = d.framesAt(v, q.Module, addr)
 	return err
@@ -155,7 +154,7 @@ func (d *Door) downloadModule(w http.ResponseWriter, v *visit) error {
 	}
 	f, err := d.deps.Open(v.Context(), v.grant, []source.FileRequest{{Module: q.Module, Kinds: kinds}})
 	if fault.KindOf(err) == fault.NotFound && err != nil {
-		return &refusal{http.StatusNotFound, err.Error()}
+		return api.Refuse(http.StatusNotFound, "%v", err)
 	}
 	if err != nil {
 		return err

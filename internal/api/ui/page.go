@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -290,17 +289,6 @@ func (d *Door) render(w http.ResponseWriter, v *visit, status int, shown view) {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'"
 
-// A refusal is an error that the client can do something about.
-type refusal struct {
-	status int
-	text   string
-}
-
-func (e *refusal) Error() string { return e.text }
-
-// invalid refuses a request because of its form or its query.
-func invalid(text string) error { return &refusal{http.StatusBadRequest, text} }
-
 // Limits of pages and forms.
 const (
 	pageRows = 100 // of a list
@@ -311,7 +299,7 @@ const (
 func paged[T any](v *visit, list []T) (rows []T, next string, err error) {
 	first, err := strconv.Atoi(cmp.Or(v.URL.Query().Get("from"), "0"))
 	if err != nil || first < 0 {
-		return nil, "", invalid("invalid from: must be a number")
+		return nil, "", api.Invalid("invalid from: must be a number")
 	}
 	first = min(first, len(list))
 	end := min(first+pageRows, len(list))
@@ -329,7 +317,7 @@ func (v *visit) endOfDay(field string) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return day, invalid("invalid date: must be YEAR-MONTH-DAY")
+		return day, api.Invalid("invalid date: must be YEAR-MONTH-DAY")
 	}
 	return day.AddDate(0, 0, 1).Add(-time.Second), nil
 }
@@ -346,10 +334,6 @@ func (d *Door) failWith(w http.ResponseWriter, v *visit, err error) {
 // explainError returns the status and the text of an error. Those of the server are
 // logged, and not shown.
 func (d *Door) explainError(v *visit, err error) (int, string) {
-	var refused *refusal
-	if errors.As(err, &refused) {
-		return refused.status, refused.text
-	}
 	if known := receive.Known(err); known != nil {
 		return known.Status, known.Text
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/profiler"
 	"symbolon/internal/filter/auto"
 	"symbolon/internal/token"
@@ -114,7 +115,7 @@ func (d *Door) showProfile(v *visit) (view, error) {
 	return view{title: p.name, data: data, body: profileView(v, &data)}, nil
 }
 
-var errNoProfile = &refusal{http.StatusNotFound, "the profile was removed: profiles are kept for an hour"}
+var errNoProfile = api.Refuse(http.StatusNotFound, "the profile was removed: profiles are kept for an hour")
 
 // isLoopback reports whether an address is that of a server of the client's own machine.
 func isLoopback(base string) bool {

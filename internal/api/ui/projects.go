@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/api"
 	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
@@ -58,17 +59,17 @@ func (d *Door) showProjects(v *visit) (view, error) {
 func (d *Door) setProject(v *visit, _ *progress) (outcome, error) {
 	name := strings.TrimSpace(v.PostFormValue("name"))
 	if err := ident.CheckProject(name); err != nil {
-		return outcome{}, invalid(err.Error())
+		return outcome{}, api.Invalid("%v", err)
 	}
 	if !v.grant.May(token.Admin, name) {
-		return outcome{}, &refusal{http.StatusForbidden, "this needs a token with the right admin in the project " + name}
+		return outcome{}, api.Refuse(http.StatusForbidden, "this needs a token with the right admin in the project %s", name)
 	}
 	all, err := d.deps.Store.Projects(v.Context())
 	if err != nil {
 		return outcome{}, err
 	}
 	if _, exists := all[name]; exists && v.PostFormValue("new") != "" {
-		return outcome{}, &refusal{http.StatusConflict, "there is a project " + name}
+		return outcome{}, api.Refuse(http.StatusConflict, "there is a project %s", name)
 	}
 	return outcome{to: "ui/projects", note: "set"}, d.deps.Store.SetProject(v.Context(), name, v.PostFormValue("public") == "yes")
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
@@ -66,7 +67,7 @@ func (d *Door) upload(v *visit, p *progress) (outcome, error) {
 	}
 	switch {
 	case t.draft == nil:
-		return outcome{}, invalid("the form has no file")
+		return outcome{}, api.Invalid("the form has no file")
 	case t.data.Accepted > 0:
 		u, err := receive.Commit(v.Context(), t.draft)
 		if err != nil {
@@ -130,10 +131,10 @@ func field(part io.Reader) (string, error) {
 func (t *intake) begin() error {
 	v, project := t.visit, t.data.Project
 	if err := ident.CheckProject(project); err != nil {
-		return receive.Invalid("%v; its field comes before the files", err)
+		return api.Invalid("%v; its field comes before the files", err)
 	}
 	if !v.grant.May(token.Upload, project) {
-		return receive.Refuse(http.StatusForbidden, "this needs a token with the right upload in the project %s", project)
+		return api.Refuse(http.StatusForbidden, "this needs a token with the right upload in the project %s", project)
 	}
 	labels, err := receive.ParseLabels(list(t.labels), v.grant)
 	if err == nil {
@@ -176,7 +177,7 @@ func (t *intake) file(part *multipart.Part) error {
 		}
 		return t.add(name+member, r)
 	})
-	var refused *receive.Refusal
+	var refused *api.Refusal
 	if errors.As(err, &refused) { // an archive that cannot be unpacked
 		t.note(fileResult{Name: name, Refused: refused.Text})
 		return nil

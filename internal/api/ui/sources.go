@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/explain"
 	"symbolon/internal/history"
 	"symbolon/internal/locate"
@@ -150,7 +151,7 @@ func (d *Door) testSource(v *visit, p *progress) (outcome, error) {
 	name, all := strings.TrimSpace(v.PostFormValue("module")), d.deps.Sources()
 	i := slices.IndexFunc(all, func(s Source) bool { return shown(s.ID) == v.PostFormValue("source") })
 	if i < 0 {
-		return outcome{}, &refusal{http.StatusNotFound, "there is no such source"}
+		return outcome{}, api.Refuse(http.StatusNotFound, "there is no such source")
 	}
 	id := all[i].ID
 	answer := &probe{Source: id, Module: name, Random: name == ""}
@@ -165,7 +166,7 @@ func (d *Door) testSource(v *visit, p *progress) (outcome, error) {
 	var q explain.Question
 	var err error
 	if q.Module, err = explain.ParseModules(args, 0); err != nil {
-		return outcome{}, &refusal{http.StatusBadRequest, err.Error()}
+		return outcome{}, api.Invalid("%v", err)
 	}
 	q.Purpose = locate.Debug
 	p.show("asking the source", 0, 0)
@@ -174,7 +175,7 @@ func (d *Door) testSource(v *visit, p *progress) (outcome, error) {
 	begun := d.deps.Now()
 	if answer.Trail, err = d.deps.Probe(ctx, id, q); err != nil {
 		if v.Context().Err() == nil && ctx.Err() != nil {
-			err = &refusal{http.StatusGatewayTimeout, fmt.Sprintf("the source did not answer within %v", maxProbe)}
+			err = api.Refuse(http.StatusGatewayTimeout, "the source did not answer within %v", maxProbe)
 		}
 		return outcome{}, err
 	}

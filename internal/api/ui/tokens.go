@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/ident"
 	"symbolon/internal/token"
@@ -101,15 +102,15 @@ func (d *Door) makeToken(v *visit, _ *progress) (outcome, error) {
 	case err != nil:
 		return outcome{}, err
 	case len(t.Name) > maxText:
-		return outcome{}, invalid("the name is too long")
+		return outcome{}, api.Invalid("the name is too long")
 	case len(t.Rights) == 0:
-		return outcome{}, invalid("choose a right")
+		return outcome{}, api.Invalid("choose a right")
 	case !v.grant.Manages(t.Projects):
-		return outcome{}, &refusal{http.StatusForbidden, "this needs a token with the right admin in the projects " + strings.Join(t.Projects, ", ")}
+		return outcome{}, api.Refuse(http.StatusForbidden, "this needs a token with the right admin in the projects %s", strings.Join(t.Projects, ", "))
 	}
 	secret, added, err := d.deps.Tokens.Add(v.Context(), t)
 	if err != nil {
-		return outcome{}, invalid(err.Error())
+		return outcome{}, api.Invalid("%v", err)
 	}
 	base := d.deps.BaseURL(v.Request)
 	data := madeData{ID: added.ID, Token: secret, Sentry: token.ForSentry(secret, base, org, added.Created), URL: base, isFirst: len(all) == 0}
@@ -143,7 +144,7 @@ func (d *Door) own(v *visit) (string, error) {
 	id := v.URL.Query().Get("id")
 	all, err := d.deps.Tokens.List(v.Context())
 	if err == nil && !slices.ContainsFunc(all, func(t token.Token) bool { return t.ID == id && v.grant.Manages(t.Projects) }) {
-		err = &refusal{http.StatusNotFound, "there is no such token"}
+		err = api.Refuse(http.StatusNotFound, "there is no such token")
 	}
 	return id, err
 }
@@ -160,10 +161,10 @@ func (d *Door) limitToken(v *visit, _ *progress) (outcome, error) {
 	}
 	rights := rightsOf(v)
 	if len(rights) == 0 {
-		return outcome{}, invalid("a token needs a right: choose one, or revoke the token")
+		return outcome{}, api.Invalid("a token needs a right: choose one, or revoke the token")
 	}
 	if err := d.deps.Tokens.Limit(v.Context(), id, rights, expires); err != nil {
-		return outcome{}, invalid(err.Error())
+		return outcome{}, api.Invalid("%v", err)
 	}
 	return outcome{to: "ui/tokens", note: "limited"}, nil
 }

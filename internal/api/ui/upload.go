@@ -187,7 +187,7 @@ func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
 func (d *Door) manage(v *visit) (*store.Upload, error) {
 	u, _, err := d.find(v)
 	if err == nil && !v.grant.May(token.Delete, u.Project) {
-		err = &refusal{http.StatusForbidden, "this needs a token with the right delete in the project " + u.Project}
+		err = api.Refuse(http.StatusForbidden, "this needs a token with the right delete in the project %s", u.Project)
 	}
 	return u, err
 }
@@ -200,7 +200,7 @@ func (d *Door) keepUpload(v *visit, _ *progress) (outcome, error) {
 	}
 	until, err := v.endOfDay("until")
 	if err == nil && until.IsZero() {
-		err = invalid("choose a date")
+		err = api.Invalid("choose a date")
 	}
 	if err != nil {
 		return outcome{}, err
@@ -221,15 +221,15 @@ func (d *Door) deleteUpload(v *visit, _ *progress) (outcome, error) {
 	i := withSum(u, sum)
 	switch {
 	case why == "":
-		return outcome{}, invalid("a reason is needed: it is shown to people who miss the file")
+		return outcome{}, api.Invalid("a reason is needed: it is shown to people who miss the file")
 	case len(why) > maxText:
-		return outcome{}, invalid("the reason is too long")
+		return outcome{}, api.Invalid("the reason is too long")
 	case sum == "":
 		err = d.deps.Store.Delete(v.Context(), u.ID, by, why)
 	case i < 0:
 		return outcome{}, errUnknown
 	case len(u.Files) > maxTogether:
-		return outcome{}, &refusal{http.StatusConflict, "the upload has more than " + itoa(maxTogether) + " files: delete all of it"}
+		return outcome{}, api.Refuse(http.StatusConflict, "the upload has more than %d files: delete all of it", maxTogether)
 	default:
 		err = d.deps.Store.DeleteFile(v.Context(), u.ID, u.Files[i].SHA256, by, why)
 	}

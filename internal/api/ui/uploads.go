@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"symbolon/internal/api"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
 	"symbolon/internal/token"
@@ -86,7 +87,7 @@ func mayUpload(g *token.Grant, all map[string]bool) (names []string) {
 }
 
 // errUnknown is answered for an upload or a project that the client may not see.
-var errUnknown = &refusal{http.StatusNotFound, "there is no such upload or project, or the token may not see it"}
+var errUnknown = api.Refuse(http.StatusNotFound, "there is no such upload or project, or the token may not see it")
 
 // uploadAction returns the address of a form for uploads, after which the client returns
 // to the page of a module if the form is on one.

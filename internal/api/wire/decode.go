@@ -4,7 +4,6 @@ import (
 	"encoding"
 	stdjson "encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -28,8 +27,8 @@ type Limits struct {
 	Modules int
 }
 
-// Decode reads and checks the body of a request. The error is a *Refusal or
-// an *api.BodyError. As in Symbolicator, bytes after the request are not read.
+// Decode reads and checks the body of a request. The error is an
+// *api.Refusal. As in Symbolicator, bytes after the request are not read.
 func Decode(body io.Reader, limits Limits) (*Request, error) {
 	q := &Request{Context: true, Scraping: defaultScraping()}
 	return q, q.decode(body, limits, func(d *decoder) { d.object("the request", requestMembers) })
@@ -45,22 +44,19 @@ func (q *Request) decode(body io.Reader, limits Limits, read func(*decoder)) err
 		in.Fail(json.ErrSyntax)
 	}
 	read(d)
-	var unread *api.BodyError
-	var refused *Refusal
+	var refused *api.Refusal
 	var twice *json.DuplicateError
 	switch err := in.Err; {
 	case err == nil:
 		return nil
-	case errors.As(err, &unread):
-		return unread
 	case errors.As(err, &refused):
 		return refused
 	case errors.As(err, &twice):
-		return Refuse(http.StatusUnprocessableEntity, twice.Name+": must occur only once")
+		return api.Refuse(http.StatusUnprocessableEntity, "%s: must occur only once", twice.Name)
 	case errors.Is(err, json.ErrDepth):
-		return Refuse(http.StatusBadRequest, "the body is "+err.Error())
+		return api.Refuse(http.StatusBadRequest, "the body is %v", err)
 	}
-	return Refuse(http.StatusBadRequest, "the body is not JSON")
+	return api.Refuse(http.StatusBadRequest, "the body is not JSON")
 }
 
 var requestMembers = json.NewTable([]json.Member[*decoder]{
@@ -94,7 +90,7 @@ func (d *decoder) readSources(name string) {
 	}
 	d.q.HasSources = true
 	if len(text) > maxSourceBytes {
-		d.Fail(Refuse(http.StatusRequestEntityTooLarge, "the sources of a request must be at most 256 KiB"))
+		d.Fail(api.Refuse(http.StatusRequestEntityTooLarge, "the sources of a request must be at most 256 KiB"))
 		return
 	}
 	if err := stdjson.Unmarshal(text, &d.q.Sources); err != nil {
@@ -107,14 +103,14 @@ func (d *decoder) readSources(name string) {
 		return
 	}
 	if len(d.q.Sources) > maxSources {
-		d.Fail(Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may name %d sources", maxSources)))
+		d.Fail(api.Refuse(http.StatusRequestEntityTooLarge, "a request may name %d sources", maxSources))
 		return
 	}
 	for i := range d.q.Sources {
 		d.q.Sources[i], _ = d.q.Sources[i].Lenient() // as Symbolicator is
 		if err := d.q.Sources[i].Validate(); err != nil {
 			first, _, _ := strings.Cut(err.Error(), "\n")
-			d.Fail(Refuse(http.StatusUnprocessableEntity, "sources: "+first))
+			d.Fail(api.Refuse(http.StatusUnprocessableEntity, "sources: %s", first))
 			return
 		}
 	}

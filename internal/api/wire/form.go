@@ -4,13 +4,13 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/json"
 )
 
@@ -27,7 +27,7 @@ var formParts = map[string]func(*decoder, string){
 func IsPart(name string) bool { return formParts[name] != nil }
 
 // DecodeForm reads a request from the parts of a form, by name. Of the options only
-// dif_candidates counts, as in Symbolicator. The error is a *Refusal.
+// dif_candidates counts, as in Symbolicator. The error is an *api.Refusal.
 func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 	q := &Request{Scraping: defaultScraping()}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
@@ -35,9 +35,9 @@ func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 			return nil, err
 		}
 		err := q.decode(bytes.NewReader(parts[name]), limits, func(d *decoder) { formParts[name](d, name) })
-		if refused := (*Refusal)(nil); errors.As(err, &refused) {
-			if !strings.HasPrefix(refused.Detail, name) {
-				refused.Detail = name + ": " + refused.Detail
+		if refused := (*api.Refusal)(nil); errors.As(err, &refused) {
+			if !strings.HasPrefix(refused.Text, name) {
+				refused.Text = name + ": " + refused.Text
 			}
 			refused.Status = http.StatusBadRequest // as Symbolicator, for all errors of a part
 		}
@@ -60,7 +60,7 @@ func checkSyntax(name string, part []byte) error {
 	if wrong := (*stdjson.SyntaxError)(nil); errors.As(err, &wrong) {
 		place = wrong.Offset
 	}
-	return Refuse(http.StatusBadRequest, fmt.Sprintf("%s: invalid JSON at byte %d: %s", name, place, err))
+	return api.Refuse(http.StatusBadRequest, "%s: invalid JSON at byte %d: %s", name, place, err)
 }
 
 // maxRewrites limits the rules of a request.

@@ -6,21 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"symbolon/internal/api"
 	"symbolon/internal/api/json"
 	"symbolon/internal/metric"
 )
-
-// A Refusal is the status and the text that a client gets for a request that is
-// not served.
-type Refusal struct {
-	Status int
-	Detail string
-}
-
-// Refuse returns a Refusal.
-func Refuse(status int, detail string) *Refusal { return &Refusal{Status: status, Detail: detail} }
-
-func (r *Refusal) Error() string { return r.Detail }
 
 // decoder reads a request. The first value that does not fit ends it.
 type decoder struct {
@@ -36,13 +25,13 @@ type decoder struct {
 
 // invalid ends the reading because of a value.
 func (d *decoder) invalid(name, want string) {
-	d.Fail(Refuse(http.StatusUnprocessableEntity, fmt.Sprintf("%s: must be %s", name, want)))
+	d.Fail(api.Refuse(http.StatusUnprocessableEntity, "%s: must be %s", name, want))
 }
 
 // tooMany ends the reading because of a limit.
 func (d *decoder) tooMany(things string, limit int) {
 	metric.Refused.Add(1, things)
-	d.Fail(Refuse(http.StatusRequestEntityTooLarge, fmt.Sprintf("a request may have %d %s", limit, things)))
+	d.Fail(api.Refuse(http.StatusRequestEntityTooLarge, "a request may have %d %s", limit, things))
 }
 
 // object reads the object that must follow.
