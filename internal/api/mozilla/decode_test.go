@@ -286,7 +286,7 @@ func TestLongNumbersAreNotKept(t *testing.T) {
 func TestReadErrorsCountBeforeSyntaxErrors(t *testing.T) {
 	for _, text := range []string{``, `{`, `{"jobs": [`, `{"jobs": []}`, `{"jobs": 1`, `{"x": "a`} {
 		_, err := mozilla.Decode(iotest.TimeoutReader(strings.NewReader(text+strings.Repeat(" ", 100_000))), true, false, mozilla.Config{})
-		if err == nil || err.Error() != badJSON { // no *api.Refusal, so it has no words of its own
+		if err == nil || err.Error() != badJSON { // without words of its own
 			t.Errorf("%s: %v", text, err)
 		}
 	}

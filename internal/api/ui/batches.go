@@ -43,8 +43,10 @@ func (d *Door) batchesPage() *page {
 }
 
 func (d *Door) showBatches(v *visit) (view, error) {
-	from, to, next := window(v, len(d.deps.Batches), batchesShown)
-	list := d.deps.Batches[from:to]
+	list, next, err := paged(v, d.deps.Batches, batchesShown)
+	if err != nil {
+		return view{}, err
+	}
 	data := batchesData{Batches: make([]batchData, len(list)), Next: next}
 	ctx, cancel := context.WithTimeout(v.Context(), maxBatch)
 	defer cancel()

@@ -42,14 +42,6 @@ func current(v *visit, p *page) string {
 	return "false"
 }
 
-// signedIn returns a name of the client.
-func signedIn(g *token.Grant) string {
-	if g.Name != "" {
-		return g.Name
-	}
-	return g.ID
-}
-
 // modulePath returns the path of the page of a module, relative to the root. A name may
 // have slashes.
 func modulePath(name, id string) string {
@@ -58,6 +50,15 @@ func modulePath(name, id string) string {
 		parts[i] = url.PathEscape(parts[i])
 	}
 	return "ui/modules/" + strings.Join(parts, "/") + "/" + url.PathEscape(id)
+}
+
+// toModule returns the address of the page of a module, or "" without an id or if the
+// client may not open it.
+func (v *visit) toModule(name, id string) string {
+	if name == "" || id == "" || !v.grant.May(token.Admin, "") {
+		return ""
+	}
+	return v.root + modulePath(name, id)
 }
 
 // size returns a number of bytes for people.
@@ -143,25 +144,6 @@ func bound(n int64) string {
 		return ""
 	}
 	return size(n)
-}
-
-// lastHours returns a range of hours for people.
-func lastHours(n int) string {
-	if n == 1 {
-		return "The last hour"
-	}
-	return fmt.Sprintf("The last %d hours", n)
-}
-
-// window returns the part of a list of n elements that a page of a visit shows, and the
-// address of the next page, or "".
-func window(v *visit, n, size int) (from, to int, next string) {
-	from, _ = strconv.Atoi(v.URL.Query().Get("from")) // zero for anything else
-	from = min(max(from, 0), n)
-	if to = min(from+size, n); to < n {
-		next = v.with("from", strconv.Itoa(to))
-	}
-	return from, to, next
 }
 
 // minute returns a time for the rows of a table.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -51,7 +52,8 @@ func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	control := http.NewResponseController(w)
 	_ = control.EnableFullDuplex() // the form is read after the first event
 	send := func(event string, data any) {
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, asJSON(data))
+		text, _ := json.Marshal(data) // of texts and numbers
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
 		_ = control.Flush() // the client may have left
 	}
 	send("progress", step{Text: "working"})

@@ -48,7 +48,7 @@ func (d *Door) showMissing(v *visit) (view, error) {
 	for _, n := range report.Hours {
 		data.Requests += n
 	}
-	if data.Rows, data.Next, err = paged(v, report.Rows); err == nil {
+	if data.Rows, data.Next, err = paged(v, report.Rows, pageRows); err == nil {
 		data.Rows, err = d.deps.WithoutUploaded(v.Context(), v.grant, data.Rows)
 	}
 	return view{title: "Missing modules", data: data, body: missingView(v, data)}, err

@@ -112,7 +112,7 @@ func missingView(v *visit, m *missingData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = plot("Requests an hour", m.PerHour, "at most "+strconv.FormatFloat(most(m.PerHour), 'f', -1, 64)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = plot("Requests an hour", m.PerHour, "at most "+decimal(most(m.PerHour))).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -147,7 +147,7 @@ func missingView(v *visit, m *missingData) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Rows) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " data-filter=\"rows\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, " data-filter")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -284,7 +284,7 @@ func missingView(v *visit, m *missingData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("rows", "Missing modules", "Module", "#Requests", "Last", "First", "Asked by", "Reason").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("Missing modules", "Module", "#Requests", "Last", "First", "Asked by", "Reason").Render(templ.WithChildren(ctx, templ_7745c5c3_Var10), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

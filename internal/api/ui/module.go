@@ -2,11 +2,9 @@ package ui
 
 import (
 	"context"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -219,17 +217,6 @@ func (v *visit) query() url.Values {
 		q.Del(key)
 	}
 	return q
-}
-
-// keptFields returns the names and values of the query of a visit, without some.
-func keptFields(v *visit, without []string) (fields [][2]string) {
-	q := v.query()
-	for _, name := range slices.Sorted(maps.Keys(q)) {
-		if !slices.Contains(without, name) {
-			fields = append(fields, [2]string{name, q.Get(name)})
-		}
-	}
-	return fields
 }
 
 // with returns the address of the page of a visit with another value in its query.

@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -295,14 +294,15 @@ const (
 	maxText  = 500 // bytes of a text for people
 )
 
-// paged returns the rows of a list for a page, and the address of the next page.
-func paged[T any](v *visit, list []T) (rows []T, next string, err error) {
+// paged returns the rows of a list for a page, at most most, and the address of the next
+// page, or "".
+func paged[T any](v *visit, list []T, most int) (rows []T, next string, err error) {
 	first, err := strconv.Atoi(cmp.Or(v.URL.Query().Get("from"), "0"))
 	if err != nil || first < 0 {
 		return nil, "", api.Invalid("invalid from: must be a number")
 	}
 	first = min(first, len(list))
-	end := min(first+pageRows, len(list))
+	end := min(first+most, len(list))
 	if end < len(list) {
 		next = v.with("from", itoa(end))
 	}
@@ -353,13 +353,4 @@ func (d *Door) fail(w http.ResponseWriter, v *visit, status int, text string) {
 // failFront is the FailFunc of the routes.
 func (d *Door) failFront(w http.ResponseWriter, r *http.Request, status int, title string) {
 	d.fail(w, &visit{Request: r, root: rootOf(r)}, status, cmp.Or(title, http.StatusText(status)))
-}
-
-// asJSON encodes a value for an event.
-func asJSON(v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic("ui: " + err.Error()) // values of this package
-	}
-	return text
 }

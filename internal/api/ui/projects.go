@@ -42,7 +42,7 @@ func (d *Door) showProjects(v *visit) (view, error) {
 		return view{}, err
 	}
 	visible := v.grant.Visible(all)
-	names, next, err := paged(v, visible)
+	names, next, err := paged(v, visible, pageRows)
 	data := projectsData{Projects: []projectRow{}, Next: next}
 	for _, name := range names {
 		row := projectRow{Name: name, Public: all[name], mayChange: v.grant.May(token.Admin, name)}

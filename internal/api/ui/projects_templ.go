@@ -182,7 +182,7 @@ func projectsView(v *visit, p *projectsData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = table("rows", "Projects", "Project", "Files are", "#Uploads", "#Size", "Change").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = table("Projects", "Project", "Files are", "#Uploads", "#Size", "Change").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -67,59 +67,57 @@ type probe struct {
 func (d *Door) sourcesPage() *page {
 	return &page{
 		pattern: "/ui/sources", about: "the sources", menu: "Sources", right: token.Admin,
-		show:    func(v *visit) (view, error) { return d.sourcesView(v, nil), nil },
+		show:    func(v *visit) (view, error) { return d.sourcesView(v, nil) },
 		actions: map[string]action{"test": d.testSource},
 	}
 }
 
 // sourcesView is the page with the answer of a source, which may be nil.
-func (d *Door) sourcesView(v *visit, answer *probe) view {
-	all := d.deps.Sources()
-	data := sourcesData{Probe: answer, Sources: []sourceData{}}
+func (d *Door) sourcesView(v *visit, answer *probe) (view, error) {
+	list, next, err := paged(v, d.deps.Sources(), sourcesShown)
+	data := sourcesData{Probe: answer, Sources: []sourceData{}, Next: next}
 	if answer != nil {
 		data.Selected = answer.Source
 		if !answer.Random {
 			data.Module = answer.Module
 		}
 	}
-	from, to, next := window(v, len(all), sourcesShown)
-	data.Next = next
 	d.deps.History.Sample()
-	for i := from; i < to; i++ {
-		data.Sources = append(data.Sources, d.figures(all[i]))
+	for _, s := range list {
+		data.Sources = append(data.Sources, d.figures(s))
 	}
-	return view{title: "Sources", data: &data, body: sourcesView(v, &data)}
+	return view{title: "Sources", data: &data, body: sourcesView(v, &data)}, err
 }
 
 // figures adds those of the last hour to a source.
 func (d *Door) figures(s Source) sourceData {
 	h := d.deps.History
-	out := sourceData{Source: s, Received: int64(h.Sum(history.Source(s.ID, history.Bytes), hour)), Minutes: make([]float64, hour)}
-	counts := map[string]int64{}
+	out := sourceData{Source: s, Received: int64(h.Sum(history.Source(s.ID, history.Bytes), hour)), Minutes: make([]float64, hour), Errors: map[string]int64{}}
+	var ok, missing float64
 	for _, outcome := range history.Outcomes() {
+		sum := 0.0
 		for i, n := range h.Last(history.Source(s.ID, outcome), hour, 1) {
 			out.Minutes[i] += n
-			counts[outcome] += int64(n)
+			sum += n
 		}
-		out.Downloads += counts[outcome]
+		out.Downloads += int64(sum)
+		switch {
+		case outcome == "ok":
+			ok = sum
+		case outcome == "not_found":
+			missing = sum
+		case sum > 0:
+			out.Errors[outcome] = int64(sum)
+		}
 	}
-	ok, missing := counts["ok"], counts["not_found"]
 	if ok+missing > 0 {
-		rate := float64(ok) / float64(ok+missing)
+		rate := ok / (ok + missing)
 		out.HitRate = &rate
 	}
 	if out.Downloads > 0 {
 		latency := 1000 * h.Sum(history.Source(s.ID, history.Seconds), hour) / float64(out.Downloads)
 		out.Latency = &latency
 	}
-	delete(counts, "ok")
-	delete(counts, "not_found")
-	for outcome, n := range counts {
-		if n == 0 {
-			delete(counts, outcome)
-		}
-	}
-	out.Errors = counts
 	return out
 }
 
@@ -183,8 +181,8 @@ func (d *Door) testSource(v *visit, p *progress) (outcome, error) {
 		answer.Tried[i].Expires = "" // the next probe does not use the outcome
 	}
 	answer.Millis = d.deps.Now().Sub(begun).Milliseconds()
-	page := d.sourcesView(v, answer)
-	return outcome{view: &page}, nil
+	page, err := d.sourcesView(v, answer)
+	return outcome{view: &page}, err
 }
 
 // verdict describes the answer of a source, and reports whether the source works.

@@ -165,10 +165,8 @@ func TestManySourcesArePaged(t *testing.T) {
 	if strings.Contains(text, `rel="next"`) {
 		t.Error("the last page has a next one")
 	}
-	for _, path := range []string{"/ui/sources", "/ui/sources?from=-1", "/ui/sources?from=x"} {
-		if text := o.expect(o.do("GET", path, ""), 200, ">many-29<", "?from=30"); len(text) > 100<<10 {
-			t.Errorf("the page has %d bytes", len(text))
-		}
+	if text := o.expect(o.do("GET", "/ui/sources", ""), 200, ">many-29<", "?from=30"); len(text) > 100<<10 {
+		t.Errorf("the page has %d bytes", len(text))
 	}
 }
 

@@ -59,7 +59,7 @@ func (d *Door) showTokens(v *visit) (view, error) {
 			data.chosen = &row
 		}
 	}
-	data.Tokens, data.Next, err = paged(v, data.Tokens)
+	data.Tokens, data.Next, err = paged(v, data.Tokens, pageRows)
 	return view{title: "Tokens", data: data, body: tokensView(v, &data)}, err
 }
 

@@ -66,7 +66,7 @@ func tokensView(v *visit, t *tokensData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("rows", "Tokens", "Token", "Name", "Rights", "Projects", "Labels", "Created", "Expires", "Last used", "Change").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("Tokens", "Token", "Name", "Rights", "Projects", "Labels", "Created", "Expires", "Last used", "Change").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

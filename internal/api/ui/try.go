@@ -72,14 +72,6 @@ func (d *Door) health() *health {
 	return x
 }
 
-// limitText returns a limit in words.
-func limitText(n int64) string {
-	if n < 0 {
-		return "not limited"
-	}
-	return "of " + size(n)
-}
-
 // tryPage has the actions of the first page, as other requests to / are those of protocols.
 func (d *Door) tryPage() *page {
 	return &page{
@@ -236,11 +228,11 @@ func (d *Door) named(u *upload, end func()) outcome {
 	}}}
 }
 
-// objectPath returns the path of the page of the first object that has an id, or "".
-func (t *tried) objectPath() string {
+// toObject returns the address of the page of the first object that has an id, or "".
+func (v *visit) toObject(t *tried) string {
 	for _, o := range t.Objects {
 		if o.BreakpadID != "" {
-			return modulePath(ident.FileName(cmp.Or(o.DebugFile, o.CodeFile, t.Name)), o.BreakpadID)
+			return v.toModule(ident.FileName(cmp.Or(o.DebugFile, o.CodeFile, t.Name)), o.BreakpadID)
 		}
 	}
 	return ""
@@ -317,14 +309,11 @@ func (u *upload) kind() (string, error) {
 	return triage.Kind(head, u.name != "")
 }
 
-// absencePath returns the path of the page of a module, or "" without an id.
-func absencePath(a *triage.Absence) string {
-	if a.ID == "" || a.Name == "" {
-		return ""
+// toAbsent returns the address of the page of a module without symbols, or "".
+func (v *visit) toAbsent(a *triage.Absence) string {
+	to := v.toModule(a.Name, a.ID)
+	if to != "" && a.Code != "" {
+		to += "?" + url.Values{"code": {a.Code}}.Encode()
 	}
-	path := modulePath(a.Name, a.ID)
-	if a.Code != "" {
-		path += "?" + url.Values{"code": {a.Code}}.Encode()
-	}
-	return path
+	return to
 }

@@ -121,7 +121,7 @@ func (d *Door) showUpload(v *visit) (view, error) {
 	if r, n := d.deps.Store.Rule(u); n > 0 {
 		data.Rule = "rule " + itoa(n) + " of uploads.keep: " + r.Keep
 	}
-	files, next, err := paged(v, u.Files)
+	files, next, err := paged(v, u.Files, pageRows)
 	if err != nil {
 		return view{}, err
 	}

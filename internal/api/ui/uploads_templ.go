@@ -195,7 +195,7 @@ func uploadsView(v *visit, u *uploadsData) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = table("rows", "Uploads", "Time", "Upload", "By", "Labels", "#Files", "#Size").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = table("Uploads", "Time", "Upload", "By", "Labels", "#Files", "#Size").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -391,7 +391,7 @@ func refusedView(list []store.Refused) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = table("refused", "Refused files", "Time", "Name", "Project", "By", "Reason").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = table("Refused files", "Time", "Name", "Project", "By", "Reason").Render(templ.WithChildren(ctx, templ_7745c5c3_Var16), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -597,7 +597,7 @@ func resultView(v *visit, r *resultData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = table("rows", "Files", "File", "Result").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = table("Files", "File", "Result").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -811,7 +811,7 @@ func uploadView(v *visit, u *uploadData) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = table("rows", "Files", "Name", "#Size", "Has", "Also in", "File").Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = table("Files", "Name", "#Size", "Has", "Also in", "File").Render(templ.WithChildren(ctx, templ_7745c5c3_Var36), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

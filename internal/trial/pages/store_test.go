@@ -29,7 +29,7 @@ func TestAMissingModuleIsRepairedInTheBrowser(t *testing.T) {
 	b.open("/ui/missing")
 	b.shows("1 module")
 	b.looks("missing")
-	b.click("#rows a", "kettle.so")
+	b.click("table a", "kettle.so")
 	b.shows("not found")
 	b.looks("module-missing")
 	b.choose("form.drop input[multiple]", write(t, "kettle.so.sym", trial.KettleSym))

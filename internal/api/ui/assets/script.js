@@ -132,9 +132,9 @@ function enhance(root) {
   });
 }
 
-// filterRows hides the rows of a table that do not contain the text of an input.
+// filterRows hides the rows of the table of a page that do not contain the text of an input.
 function filterRows(input) {
-  const rows = document.getElementById(input.dataset.filter).tBodies[0].rows;
+  const rows = document.querySelector('main tbody').rows;
   input.addEventListener('input', () => {
     const text = input.value.toLowerCase();
     for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(text);
