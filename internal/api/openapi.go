@@ -2,28 +2,32 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
 )
 
+type object = map[string]any
+
 // openAPI returns the OpenAPI document of the routes. Bodies have no schemas: the pages
 // in docs/api describe them.
 func (f *Front) openAPI() []byte {
-	paths := map[string]map[string]operation{}
+	paths := object{}
 	for _, n := range f.mux.nodes() {
 		path, params := templateOf(n)
-		item := map[string]operation{}
+		item := object{}
 		for method, r := range n.routes {
-			item[strings.ToLower(method)] = operation{
-				Summary: r.Summary, ID: operationID(method, path), Parameters: params, Body: contentOf(r.Accepts),
-				Responses: map[string]payload{
-					"2XX":     {Description: "The answer.", Content: mediaOf(r.Produces)},
-					"default": {Description: "An error.", Content: n.errorForm()},
+			op := object{
+				"summary": r.Summary, "operationId": operationID(method, path), "parameters": params,
+				"responses": object{
+					"2XX":     object{"description": "The answer.", "content": mediaOf(r.Produces)},
+					"default": object{"description": "An error, in the form of the clients of the path."},
 				},
 			}
+			if r.Accepts != "" {
+				op["requestBody"] = object{"content": mediaOf(r.Accepts)}
+			}
+			item[strings.ToLower(method)] = op
 		}
 		paths[path] = item
 	}
@@ -31,7 +35,6 @@ func (f *Front) openAPI() []byte {
 		Version string `json:"version"`
 	}
 	_ = json.Unmarshal(f.opt.Version, &build) // a file of the operator may have another form
-	type object = map[string]any
 	text, err := json.Marshal(object{
 		"openapi": "3.1.0",
 		"info":    object{"title": "Symbolon", "version": build.Version},
@@ -50,43 +53,11 @@ func (f *Front) openAPI() []byte {
 	return text
 }
 
-type operation struct {
-	Summary    string             `json:"summary"`
-	ID         string             `json:"operationId"`
-	Parameters []parameter        `json:"parameters,omitempty"`
-	Body       *payload           `json:"requestBody,omitempty"`
-	Responses  map[string]payload `json:"responses"`
-}
-
-type parameter struct {
-	Name        string            `json:"name"`
-	In          string            `json:"in"`
-	Description string            `json:"description,omitempty"`
-	Required    bool              `json:"required"`
-	Schema      map[string]string `json:"schema"`
-}
-
-type payload struct {
-	Description string           `json:"description,omitempty"`
-	Content     map[string]media `json:"content,omitempty"`
-}
-
-type media struct {
-	Example json.RawMessage `json:"example,omitempty"`
-}
-
-func contentOf(types string) *payload {
-	if types == "" {
-		return nil
-	}
-	return &payload{Content: mediaOf(types)}
-}
-
 // mediaOf returns the content for a list of media types.
-func mediaOf(types string) map[string]media {
-	content := map[string]media{}
+func mediaOf(types string) object {
+	content := object{}
 	for _, name := range strings.FieldsFunc(types, func(r rune) bool { return r == ',' || r == ' ' }) {
-		content[name] = media{}
+		content[name] = object{}
 	}
 	return content
 }
@@ -101,13 +72,14 @@ func (m *mux) nodes() []*node {
 }
 
 // templateOf returns the pattern of a node as a path template, with its parameters.
-func templateOf(n *node) (path string, params []parameter) {
+func templateOf(n *node) (path string, params []object) {
+	params = []object{}
 	add := func(name, about, pattern string) {
-		schema := map[string]string{"type": "string"}
+		schema := object{"type": "string"}
 		if pattern != "" {
 			schema["pattern"] = pattern
 		}
-		params = append(params, parameter{name, "path", about, true, schema})
+		params = append(params, object{"name": name, "in": "path", "description": about, "required": true, "schema": schema})
 	}
 	if n.form == nil && n.pattern != "/" && strings.HasSuffix(n.pattern, "/") {
 		add("rest", "May have slashes.", "")
@@ -141,33 +113,4 @@ func operationID(method, path string) string {
 		words = append(words, "index")
 	}
 	return strings.ToLower(method) + "_" + strings.Join(words, "_")
-}
-
-// errorForm returns the content of an error, with that of an unknown path as an example.
-func (n *node) errorForm() map[string]media {
-	w := &errorWriter{header: http.Header{}}
-	n.fail(w, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/"}, Header: http.Header{}}, http.StatusNotFound, "")
-	name, _, _ := strings.Cut(w.header.Get("Content-Type"), ";")
-	if name == "" {
-		return nil
-	}
-	if !json.Valid(w.text) {
-		w.text = nil
-	}
-	return map[string]media{name: {w.text}}
-}
-
-// errorWriter keeps an answer.
-type errorWriter struct {
-	header http.Header
-	text   []byte
-}
-
-func (w *errorWriter) Header() http.Header { return w.header }
-
-func (w *errorWriter) WriteHeader(int) {}
-
-func (w *errorWriter) Write(p []byte) (int, error) {
-	w.text = append(w.text, p...)
-	return len(p), nil
 }
