@@ -3,7 +3,7 @@
 //
 // A series is a named function. That of a counter grows, and the value of a minute is the
 // difference; that of a gauge has the last value of the minute. The series are fixed when
-// a History is made, with a ring of 1440 values of four bytes each: 25 series of the
+// a History is made, with a ring of 1440 values of four bytes each: 20 series of the
 // process and 10 for each of at most 32 sources, 2 MB at most. Nothing is written to disk,
 // so the day begins with the process.
 //
@@ -101,9 +101,9 @@ func (h *History) Sample() {
 // slot returns the index of a minute, which may be before the start.
 func slot(minute int64) int64 { return (minute + Minutes) % Minutes }
 
-// Last returns the values of the last minutes up to the last sample, at most Minutes of them, the oldest first.
-// Each of them is of step minutes: the sum of a counter, the last value of a gauge. Before
-// the start of the process they are zero, and so are those of a name without a series.
+// Last returns the values of the last minutes, at most Minutes of them, the oldest first.
+// Each of them is of step minutes: the sum of a counter, the last value of a gauge. They
+// are zero before the start of the process, and for a name without a series.
 func (h *History) Last(name string, minutes, step int) []float64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

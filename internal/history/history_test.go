@@ -125,8 +125,8 @@ func TestSeriesOfTheProcessFollowTheMetrics(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
-	if h.Last(history.Heap, 1, 1)[0] == 0 {
-		t.Error("there is no heap")
+	if h.Last(history.Memory, 1, 1)[0] == 0 {
+		t.Error("the process has no memory")
 	}
 }
 

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"runtime/metrics"
 	"strings"
 
 	"symbolon/internal/fault"
@@ -14,11 +13,7 @@ const (
 	FramesNamed    = "frames named"
 	FramesUnnamed  = "frames unnamed"
 	FramesNoModule = "frames without module"
-	ModulesFound   = "modules found"
-	ModulesMissing = "modules missing"
-	Heap           = "heap"           // bytes of objects
-	Memory         = "memory"         // resident bytes
-	ProcessorTime  = "processor time" // seconds
+	Memory         = "memory" // resident bytes
 )
 
 // The figures of a tier, for Tier. Bytes is also one of a source.
@@ -59,17 +54,12 @@ func OfProcess(sources []string) []Series {
 	counter := func(name string, c *metric.Counter, labels ...string) Series {
 		return Series{Name: name, Read: func() float64 { return float64(c.Sum(labels...)) }}
 	}
-	cpu, memory := metric.Process()
 	list := []Series{
 		counter(Requests, metric.Requests, "", ""),
 		counter(FramesNamed, metric.Frames, "named"),
 		counter(FramesUnnamed, metric.Frames, "unnamed"),
 		counter(FramesNoModule, metric.Frames, "nomodule"),
-		counter(ModulesFound, metric.Modules, "found"),
-		counter(ModulesMissing, metric.Modules, "missing"),
-		{Name: Heap, Read: heap, Gauge: true},
-		{Name: Memory, Read: memory, Gauge: true},
-		{Name: ProcessorTime, Read: cpu},
+		{Name: Memory, Read: metric.Memory(), Gauge: true},
 	}
 	for _, tier := range Tiers() {
 		list = append(list,
@@ -86,10 +76,4 @@ func OfProcess(sources []string) []Series {
 			Series{Name: Source(id, Seconds), Read: func() float64 { return metric.DownloadSeconds.Seconds(id) }})
 	}
 	return list
-}
-
-func heap() float64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(s)
-	return float64(s[0].Value.Uint64())
 }

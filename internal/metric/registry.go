@@ -75,24 +75,20 @@ func Handler() http.Handler {
 	return declared.handler(standard)
 }
 
-// Process returns functions that read the processor time of this process in seconds and
-// its resident memory in bytes. They return zero where the system does not tell.
-func Process() (cpu, memory func() float64) {
+// Memory returns a function that reads the resident memory of this process in bytes, or zero
+// where the system does not report it.
+func Memory() func() float64 {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	read := func(name string) func() float64 {
-		return func() float64 {
-			families, _ := r.Gather() // an error leaves the family out
-			for _, f := range families {
-				if f.GetName() == name {
-					m := f.GetMetric()[0]
-					return m.GetCounter().GetValue() + m.GetGauge().GetValue()
-				}
+	return func() float64 {
+		families, _ := r.Gather() // an error leaves the family out
+		for _, f := range families {
+			if f.GetName() == "process_resident_memory_bytes" {
+				return f.GetMetric()[0].GetGauge().GetValue()
 			}
-			return 0
 		}
+		return 0
 	}
-	return read("process_cpu_seconds_total"), read("process_resident_memory_bytes")
 }
 
 func (r *registry) handler(more ...prometheus.Gatherer) http.Handler {
