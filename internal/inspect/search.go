@@ -65,6 +65,13 @@ type search struct {
 	out       *Matches
 }
 
+// matches reports whether a name contains the text and has a place in a list of n matches.
+func (s *search) matches(name []byte, n int) bool {
+	isMatch := bytes.Contains(bytes.ToLower(name), s.text)
+	s.out.IsCut = s.out.IsCut || isMatch && n == s.most
+	return isMatch && n < s.most
+}
+
 // functions adds the functions of a block.
 func (s *search) functions(b *sym.Block) {
 	for i := range b.Nodes {
@@ -77,11 +84,7 @@ func (s *search) functions(b *sym.Block) {
 		if s.isMangled {
 			name = demangle.Name(name, demangle.Full)
 		}
-		switch {
-		case !bytes.Contains(bytes.ToLower([]byte(name)), s.text):
-		case len(s.out.Functions) == s.most:
-			s.out.IsCut = true
-		default:
+		if s.matches([]byte(name), len(s.out.Functions)) {
 			s.out.Functions = append(s.out.Functions, Function{fmt.Sprintf("%#x", n.Entry), n.Size, name})
 		}
 	}
@@ -96,11 +99,7 @@ func (s *search) sources(b *sym.Block) {
 		}
 		s.files[f] = true
 		s.name = s.names.AppendText(s.name[:0], f)
-		switch {
-		case !bytes.Contains(bytes.ToLower(s.name), s.text):
-		case len(s.out.Files) == s.most:
-			s.out.IsCut = true
-		default:
+		if s.matches(s.name, len(s.out.Files)) {
 			s.out.Files = append(s.out.Files, string(s.name))
 		}
 	}
