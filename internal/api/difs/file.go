@@ -2,14 +2,12 @@ package difs
 
 import (
 	"context"
-	"mime"
 	"net/http"
 	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
 	"symbolon/internal/store"
-	"symbolon/internal/store/blob"
 	"symbolon/internal/token"
 )
 
@@ -27,26 +25,8 @@ func (d *Door) read(w http.ResponseWriter, r *http.Request, _ *token.Grant) erro
 	if err != nil {
 		return err
 	}
-	content, err := d.Store.Open(r.Context(), &store.Found{Record: record, Copy: u.Files[i].Copy})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = content.Close() }() // it was only read
-	name := describeAll(u, &u.Files[i], record)[0].fileName
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	api.SendFile(w, r, stored{content, api.FileInfo{Name: name, Tag: record.SHA256.String(), Modified: u.Time}}, d.Log)
-	return nil
+	return receive.Download{Store: d.Store, Upload: u, Log: d.Log}.Send(w, r, i, describeAll(u, &u.Files[i], record)[0].fileName)
 }
-
-// stored is a file of the store. It implements api.File.
-type stored struct {
-	*blob.Reader
-	info api.FileInfo
-}
-
-// Info returns the description of the file.
-func (f stored) Info() api.FileInfo { return f.info }
 
 const maxID = 200 // bytes of the id of a file
 

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"context"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
-	"symbolon/internal/store/blob"
 	"symbolon/internal/token"
 )
 
@@ -150,37 +148,17 @@ func withSum(u *store.Upload, sum string) int {
 	return slices.IndexFunc(u.Files, func(f store.UploadedFile) bool { return f.SHA256.String() == sum })
 }
 
-// stored is a file of the store. It implements api.File.
-type stored struct {
-	*blob.Reader
-	info api.FileInfo
-}
-
-// Info returns the description of the file.
-func (f stored) Info() api.FileInfo { return f.info }
-
 // downloadFile sends the file of an upload with a sum.
 func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
 	u, _, err := d.find(v)
 	if err != nil {
 		return err
 	}
-	sum := v.URL.Query().Get("download")
-	i := withSum(u, sum)
+	i := withSum(u, v.URL.Query().Get("download"))
 	if i < 0 {
 		return errUnknown
 	}
-	f := &u.Files[i]
-	content, err := d.deps.Store.Open(v.Context(), &store.Found{Record: &store.Record{SHA256: f.SHA256}, Copy: f.Copy})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = content.Close() }() // it was only read
-	name := baseOf(f.Name)
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	api.SendFile(w, v.Request, stored{content, api.FileInfo{Name: name, Tag: sum, Modified: u.Time}}, d.deps.Log)
-	return nil
+	return receive.Download{Store: d.deps.Store, Upload: u, Log: d.deps.Log}.Send(w, v.Request, i, baseOf(u.Files[i].Name))
 }
 
 // manage returns the upload of an action of a client with the right delete.
