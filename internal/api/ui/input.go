@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"symbolon/internal/api"
+	"symbolon/internal/api/receive"
 	"symbolon/internal/bin"
 	"symbolon/internal/cache"
 	"symbolon/internal/fault"
@@ -25,8 +26,7 @@ type upload struct {
 }
 
 const (
-	maxHead   = 64 << 10 // that the kind of an upload is found in
-	maxFields = 16       // of a form
+	maxHead = 64 << 10 // that the kind of an upload is found in
 	// workMemory is reserved for the work on an upload. So there is a bound on the uploads
 	// that are worked on at the same time.
 	workMemory = 32 << 20
@@ -41,37 +41,44 @@ func (d *Door) receive(v *visit) (u *upload, err error) {
 	if v.ContentLength > int64(d.deps.MaxDump)+maxHead {
 		return nil, tooLarge("file", d.deps.MaxDump, "crash.max_dump")
 	}
-	form, err := v.MultipartReader()
-	if err != nil {
-		return nil, api.Invalid("send a form of type multipart/form-data with the field text or file")
-	}
-	defer func() {
-		if err != nil && u != nil {
-			_ = u.Close() // a temporary file
-		}
-	}()
-	for range maxFields {
-		part, err := form.NextRawPart()
-		switch {
-		case err == io.EOF && u == nil:
-			return nil, api.Invalid("paste a text or choose a file")
-		case err == io.EOF:
-			return u, api.Reserve(v.Request, workMemory)
-		case err != nil:
-			return u, unusable("the form", err)
-		}
+	err = eachPart(v, func(part *multipart.Part) error {
 		field, err := d.receiveField(v, part)
-		switch {
-		case err != nil:
-			return u, err
-		case field != nil && u != nil:
+		if field != nil && u != nil {
 			_ = field.Close() // a temporary file
-			return u, api.Invalid("send a text or a file, not both")
-		case field != nil:
-			u = field
+			return api.Invalid("send a text or a file, not both")
+		}
+		u = cmp.Or(u, field)
+		return err
+	})
+	if err == nil && u == nil {
+		err = api.Invalid("paste a text or choose a file")
+	} else if err == nil {
+		err = api.Reserve(v.Request, workMemory)
+	}
+	if err != nil && u != nil {
+		_ = u.Close() // a temporary file
+	}
+	return u, err
+}
+
+// eachPart calls use with the parts of a form.
+func eachPart(v *visit, use func(*multipart.Part) error) error {
+	parts, err := receive.Form(v.Request)
+	if err != nil {
+		return err
+	}
+	for {
+		part, err := parts.NextRawPart()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return receive.FormError(err)
+		}
+		if err := use(part); err != nil {
+			return err
 		}
 	}
-	return u, api.Invalid("the form has too many fields")
 }
 
 // receiveField reads a field of a form. It returns nil for one without a content.

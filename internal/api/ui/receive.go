@@ -55,10 +55,7 @@ type intake struct {
 func (d *Door) upload(v *visit, p *progress) (outcome, error) {
 	t := &intake{door: d, visit: v, data: resultData{Files: []fileResult{}, back: localPath(v.URL.Query().Get("back"))}}
 	v.Body = &watched{ReadCloser: v.Body, total: v.ContentLength, progress: p}
-	parts, err := receive.Form(v.Request)
-	if err == nil {
-		err = t.readAll(parts)
-	}
+	err := eachPart(v, t.part)
 	if t.draft != nil {
 		defer t.draft.Close()
 	}
@@ -96,26 +93,17 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll receives the parts of a form. Fields come before files.
-func (t *intake) readAll(parts *multipart.Reader) error {
-	for {
-		part, err := parts.NextPart()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return receive.FormError(err)
-		case part.FileName() != "":
-			err = t.file(part)
-		case part.FormName() == "project":
-			t.data.Project, err = field(part)
-		case part.FormName() == "labels":
-			t.labels, err = field(part)
-		}
-		if err != nil {
-			return err
-		}
+// part receives a part of a form. Fields come before files.
+func (t *intake) part(part *multipart.Part) (err error) {
+	switch {
+	case part.FileName() != "":
+		err = t.file(part)
+	case part.FormName() == "project":
+		t.data.Project, err = field(part)
+	case part.FormName() == "labels":
+		t.labels, err = field(part)
 	}
+	return err
 }
 
 // field reads a field that is not a file, up to its limit.
