@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
 	"symbolon/internal/format/applecrash"
@@ -67,7 +68,7 @@ func (x *Crash) addDump(r *crash.Report) {
 	x.fact("Assertion", r.Assertion)
 	x.fact("System", r.System.OSName+" "+r.System.Version+" "+r.System.Build)
 	x.fact("CPU", r.System.CPUName+" "+r.System.CPUInfo)
-	x.fact("Written", dateOf(r.Written))
+	x.fact("Written", console.Time(r.Written))
 	for _, p := range r.Problems {
 		x.fact("Damaged", p.String())
 	}
@@ -145,12 +146,4 @@ func threadTitle(number int, id uint64, name string, hasCrashed bool) string {
 		title += ", crashed"
 	}
 	return strings.ReplaceAll(title, "  ", " ")
-}
-
-// dateOf returns a time for people, and "" for the zero time.
-func dateOf(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }

@@ -230,7 +230,7 @@ func batchView(v *visit, i int, b *batchData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = term("Inputs", console.Count(b.Inputs, "file")+", "+size(b.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = term("Inputs", console.Count(b.Inputs, "file")+", "+console.Bytes(b.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -254,7 +254,7 @@ func batchView(v *visit, i int, b *batchData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = term("Newest unit", date(b.Newest)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = term("Newest unit", console.Time(b.Newest)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -128,7 +128,7 @@ func (d *Door) plots(t Tier, minutes, step int) (list []plotData) {
 		plotData{name + ": lookups", fmt.Sprintf("at most %s in %s", decimal(most(lookups)), console.Count(step, "minute")), lookups})
 	if !t.IsShared {
 		bytes, evictions := last(history.Bytes), last(history.Evictions)
-		list = append(list, plotData{name + ": bytes", "at most " + size(int64(most(bytes))), bytes},
+		list = append(list, plotData{name + ": bytes", "at most " + console.Bytes(int64(most(bytes))), bytes},
 			plotData{name + ": evictions", fmt.Sprintf("at most %s in %s", decimal(most(evictions)), console.Count(step, "minute")), evictions})
 	}
 	return list
@@ -148,7 +148,7 @@ func (d *Door) purge(v *visit, _ *progress) (outcome, error) {
 	}
 	count, bytes := d.deps.Purge(kind, what == "faults")
 	page := d.cachesView(v)
-	page.note = fmt.Sprintf("Removed %s, %s.", console.Count(count, "entry"), size(bytes))
+	page.note = fmt.Sprintf("Removed %s, %s.", console.Count(count, "entry"), console.Bytes(bytes))
 	return outcome{view: &page}, nil
 }
 

@@ -61,9 +61,6 @@ func (v *visit) toModule(name, id string) string {
 	return v.root + modulePath(name, id)
 }
 
-// size returns a number of bytes for people.
-func size(n int64) string { return console.Bytes(n) }
-
 // texts returns a list as one text.
 func texts[T ~string](list []T) string {
 	words := make([]string, len(list))
@@ -80,14 +77,6 @@ func pairs(labels map[string]string) string {
 		list = append(list, name+"="+labels[name])
 	}
 	return strings.Join(list, ", ")
-}
-
-// date returns a time for people, and "" for the zero time.
-func date(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
 // points returns the points of a polyline through values at equal distances, in a picture
@@ -143,7 +132,7 @@ func bound(n int64) string {
 	case n == 0:
 		return ""
 	}
-	return size(n)
+	return console.Bytes(n)
 }
 
 // minute returns a time for the rows of a table.

@@ -11,9 +11,9 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"strconv"
-	"symbolon/internal/triage"
 
 	"symbolon/internal/console"
+	"symbolon/internal/triage"
 )
 
 // homeView is the first page.
@@ -113,11 +113,11 @@ func homeView(d *Door, v *visit, m *homeData) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = card("Disk cache", size(m.Health.Cached), "bound: "+bound(m.Health.MaxCache), v.pageLink("/ui/caches")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = card("Disk cache", console.Bytes(m.Health.Cached), "bound: "+bound(m.Health.MaxCache), v.pageLink("/ui/caches")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = card("Memory", size(m.Health.Memory), "of this process", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = card("Memory", console.Bytes(m.Health.Memory), "of this process", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -464,9 +464,9 @@ func triedView(d *Door, v *visit, t *tried) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var23 string
-					templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(size(maxResult))
+					templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(console.Bytes(maxResult))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 90, Col: 51}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 90, Col: 60}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 					if templ_7745c5c3_Err != nil {
@@ -749,9 +749,9 @@ func stacksView(list []triage.Stack, isCut bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var35 string
-			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(size(triage.MaxStacks))
+			templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(console.Bytes(triage.MaxStacks))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 155, Col: 89}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 155, Col: 98}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 			if templ_7745c5c3_Err != nil {
@@ -992,9 +992,9 @@ func crashView(v *visit, t *tried) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var46 string
-			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(size(triage.MaxStacks))
+			templ_7745c5c3_Var46, templ_7745c5c3_Err = templ.JoinStringErrs(console.Bytes(triage.MaxStacks))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 202, Col: 57}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `try.templ`, Line: 202, Col: 66}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var46))
 			if templ_7745c5c3_Err != nil {

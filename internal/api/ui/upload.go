@@ -63,9 +63,6 @@ func shares(o store.Other) string {
 	return "the same id"
 }
 
-// baseOf returns the last part of a path of any system.
-func baseOf(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
-
 // objectsOf describes what a file has.
 func objectsOf(r *store.Record) []objectData {
 	list := []objectData{}
@@ -75,7 +72,7 @@ func objectsOf(r *store.Record) []objectData {
 		if m := o.Module.Derive(); !m.DebugID.IsZero() {
 			one.DebugID = m.DebugID.Breakpad()
 		}
-		if name := baseOf(cmp.Or(o.Module.DebugFile, o.Module.CodeFile)); ident.CheckFileName(name) == nil {
+		if name := ident.FileName(cmp.Or(o.Module.DebugFile, o.Module.CodeFile)); ident.CheckFileName(name) == nil {
 			one.File = name
 		}
 		list = append(list, one)
@@ -158,7 +155,7 @@ func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
 	if i < 0 {
 		return errUnknown
 	}
-	return receive.Download{Store: d.deps.Store, Upload: u, Log: d.deps.Log}.Send(w, v.Request, i, baseOf(u.Files[i].Name))
+	return receive.Download{Store: d.deps.Store, Upload: u, Log: d.deps.Log}.Send(w, v.Request, i, ident.FileName(u.Files[i].Name))
 }
 
 // manage returns the upload of an action of a client with the right delete.

@@ -180,9 +180,9 @@ func uploadsView(v *visit, u *uploadsData) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(size(one.Bytes))
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(console.Bytes(one.Bytes))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `uploads.templ`, Line: 36, Col: 41}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `uploads.templ`, Line: 36, Col: 50}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
@@ -753,7 +753,7 @@ func uploadView(v *visit, u *uploadData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = term("Time", date(u.Time)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = term("Time", console.Time(u.Time)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -765,7 +765,7 @@ func uploadView(v *visit, u *uploadData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = term("Files", itoa(u.Files)+", "+size(u.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = term("Files", itoa(u.Files)+", "+console.Bytes(u.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -773,7 +773,7 @@ func uploadView(v *visit, u *uploadData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = term("Kept until", date(u.Kept)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = term("Kept until", console.Time(u.Kept)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -925,9 +925,9 @@ func fileRow(v *visit, u *uploadData, f *fileData) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var41 string
-		templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(size(f.Size))
+		templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(console.Bytes(f.Size))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `uploads.templ`, Line: 177, Col: 35}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `uploads.templ`, Line: 177, Col: 44}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 		if templ_7745c5c3_Err != nil {

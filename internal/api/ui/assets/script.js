@@ -11,11 +11,8 @@ async function send(form) {
   try {
     for (const input of form.querySelectorAll('input[data-most]'))
       if (input.files[0]?.size > input.dataset.most) throw new Error(input.dataset.refusal);
-    const isMultipart = form.enctype === 'multipart/form-data';
     const data = new FormData(form);
-    const answer = isMultipart ? await sendFiles(form.action, data, status) : await fetch(form.action, {
-      method: 'POST', headers: {Accept: 'text/event-stream'}, body: new URLSearchParams(data),
-    });
+    const answer = await post(form.action, form.enctype === 'multipart/form-data' ? data : new URLSearchParams(data), status);
     if (!answer.ok) throw new Error((await answer.json()).error);
     for await (const [name, value] of events(answer.body)) {
       if (name === 'progress') status.show(value);
@@ -31,9 +28,9 @@ async function send(form) {
   }
 }
 
-// sendFiles posts a form with files and shows how much of them is sent, which fetch does
-// not tell. The answer is read while it arrives.
-function sendFiles(to, data, status) {
+// post sends data and shows how much of them is sent, which fetch does not report. The
+// answer is read while it arrives.
+function post(to, data, status) {
   return new Promise((done, failed) => {
     const x = new XMLHttpRequest();
     const lost = fail => () => fail(new Error('the connection ended before the answer'));
@@ -118,9 +115,6 @@ function enhance(root) {
     e.preventDefault();
     send(form);
   }));
-  root.querySelectorAll('form[data-confirm]').forEach(form => form.addEventListener('submit', e => {
-    if (!confirm(form.dataset.confirm)) { e.preventDefault(); e.stopImmediatePropagation(); }
-  }, true));
   root.querySelectorAll('input[data-filter]').forEach(filterRows);
   root.querySelectorAll('.drop').forEach(dropZone);
   root.querySelectorAll('button[data-copy]').forEach(button => {
