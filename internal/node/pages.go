@@ -26,7 +26,13 @@ func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 	return ui.New(ui.Deps{
 		Grant: access.Grant, BaseURL: access.BaseURL, State: n.uploads.state,
 		Explain: n.explainAll, Forget: n.Forget, Prefetch: n.prefetchFor,
-		Inside: n.insideOf, Run: n.runAll, Open: n.openAll,
+		Inside: n.insideOf,
+		Run: func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
+			return n.engineOver(n.answering(ctx, ofAllSources(g), "")).Run(ctx, req)
+		},
+		Open: func(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error) {
+			return n.openFor(ctx, ofAllSources(g), asked)
+		},
 		Spool: n.spool, Space: n.newSpace(filepath.Join(n.cfg.Data, "tmp")), MaxDump: n.cfg.Crash.Defaults().MaxDump,
 		MaxText: n.cfg.HTTP.Defaults().MaxBody, MaxModules: n.cfg.Mozilla.Defaults().MaxModules,
 		Naming:  func(r *http.Request, g *token.Grant) *filter.Run { return n.runOf(r, g, "ui", answering) },
@@ -73,16 +79,4 @@ func (n *Node) insideOf(ctx context.Context, g *token.Grant, q explain.Question,
 		return err
 	}
 	return use(o)
-}
-
-// runAll answers a request from all configured sources, and the projects that may answer a
-// client.
-func (n *Node) runAll(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-	return n.engineOver(n.answering(ctx, ofAllSources(g), "")).Run(ctx, req)
-}
-
-// openAll returns the first requested file of all configured sources, and the projects that
-// a client may read.
-func (n *Node) openAll(ctx context.Context, g *token.Grant, asked []source.FileRequest) (api.File, error) {
-	return n.openFor(ctx, ofAllSources(g), asked)
 }

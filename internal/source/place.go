@@ -62,12 +62,7 @@ func (c Config) Place() string {
 	case Filesystem:
 		return c.Path
 	}
-	place := strings.TrimSuffix(c.Bucket+"/"+c.Prefix, "/")
-	if c.Type == S3 {
-		place = "s3://" + place
-	} else {
-		place = "gs://" + place
-	}
+	place := map[string]string{S3: "s3://", GCS: "gs://"}[c.Type] + strings.TrimSuffix(c.Bucket+"/"+c.Prefix, "/")
 	if at := cmp.Or(c.Region.Endpoint(), c.URL.String()); at != "" {
 		place += " at " + at
 	}
