@@ -384,7 +384,7 @@ func loginView(v *visit, next, why string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>These pages need a token, as long as there is one; else they are for browsers on this machine only. An operator makes one with:</p><pre>symbolon token add --name YOU --right admin --project '*'</pre><form class=\"fields\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>These pages need a token. While there is none, they are for browsers on this machine. An operator makes one with:</p><pre>symbolon token add --name YOU --right admin --project '*'</pre><form class=\"fields\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -54,14 +54,14 @@ type outcome struct {
 // cannot put a text on a page.
 var notes = map[string]string{
 	"forgotten": "Forgotten: the next lookup asks the sources again.",
-	"fetched":   "The file is here and its table is built.",
+	"fetched":   "The file was fetched and its table was built.",
 	"missing":   "No source has the file.",
 	"uploaded":  "Uploaded: the lookup below includes the new files.",
-	"kept":      "The time until which the upload is kept is set.",
-	"deleted":   "Deleted: no lookup finds the files any more.",
-	"limited":   "The token allows less now.",
+	"kept":      "The upload is kept until then.",
+	"deleted":   "Deleted: no lookup finds the files from now on.",
+	"limited":   "The token is limited.",
 	"revoked":   "The token is revoked. Other nodes refuse it after a few seconds.",
-	"set":       "The project is set.",
+	"set":       "The project was changed.",
 }
 
 // A visit is a request of a client for a page.
@@ -75,7 +75,7 @@ type visit struct {
 // maxHeld limits the memory to reserve for the form of an action; files go to disk.
 const maxHeld = 4 << 20
 
-const crossOrigin = "the form is of a page of another origin: open the page on this server and send it again"
+const crossOrigin = "the form is from a page of another origin: open the page on this server and send it again"
 
 // maxAddress limits the bytes of the address of a page, which its links repeat.
 const maxAddress = 8 << 10
@@ -161,8 +161,8 @@ func (d *Door) unknown(w http.ResponseWriter, v *visit, isExpired bool) {
 	d.render(w, v, status, view{title: "Sign in", body: loginView(v, v.path(), why)})
 }
 
-const needsToken = "this needs a token; while there is none, a client on this machine that uses localhost or a loopback address, " +
-	"without a proxy or a page of another origin"
+const needsToken = "this needs a token; while there is none, only clients on this machine are served, " +
+	"at localhost or a loopback address, without a proxy, and not from pages of other origins"
 
 // get returns the handler that shows a page.
 func (d *Door) get(p *page) http.HandlerFunc {
@@ -338,7 +338,7 @@ func (d *Door) explainError(v *visit, err error) (int, string) {
 		return known.Status, known.Text
 	}
 	d.deps.Log.Error("a page failed", "request_id", api.RequestID(v.Context()), "page", v.URL.Path, "error", err)
-	return api.Status(err), "the server could not do that; its log has the reason, with the request " + api.RequestID(v.Context())
+	return api.Status(err), "the server failed; its log has the cause, with the request " + api.RequestID(v.Context())
 }
 
 // fail writes an error in the form that the client prefers.

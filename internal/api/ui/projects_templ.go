@@ -292,7 +292,7 @@ func projectForm(v *visit, p *projectRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</strong> public? Every client of this server may read its files then.</p><input type=\"hidden\" name=\"public\" value=\"yes\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</strong> public? All clients of this server may read its files from then on.</p><input type=\"hidden\" name=\"public\" value=\"yes\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -74,7 +74,7 @@ func TestCachesArePurgedAfterAQuestion(t *testing.T) {
 			prepare(b)
 			b.open(modulePath)
 			b.click("button", "Fetch now")
-			b.shows("its table is built")
+			b.shows("its table was built")
 			b.open("/ui/caches?hours=1")
 			b.shows("symcache: 1 file")
 			b.looks("caches")
