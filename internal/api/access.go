@@ -158,6 +158,9 @@ func (a *Access) find(ctx context.Context, texts []string) (g *token.Grant, err 
 	return g, err
 }
 
+// HasToken reports whether a request has a token in its path or headers, valid or not.
+func HasToken(r *http.Request) bool { return len(credentials(r)) > 0 }
+
 // credentials returns the texts one of which may be the token of a request: that in
 // its path, else in its headers.
 func credentials(r *http.Request) []string {

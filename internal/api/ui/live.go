@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"symbolon/internal/api"
 )
 
 // progress reports how far an action is. The zero value reports nothing. It is safe for
@@ -46,9 +45,7 @@ func (p *progress) show(text string, done, total int64) {
 func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx holds answers back
-	h.Del("Access-Control-Allow-Origin")
 	control := http.NewResponseController(w)
 	_ = control.EnableFullDuplex() // the form is read after the first event
 	send := func(event string, data any) {
@@ -61,11 +58,13 @@ func (d *Door) stream(w http.ResponseWriter, v *visit, do action) {
 	out, err := do(v, p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if out.file != nil {
+		defer out.file.end()
+	}
 	switch {
 	case v.Context().Err() != nil:
 	case err == nil && out.file != nil:
-		err = api.Invalid("this action sends a file, and no events")
-		fallthrough
+		send("failed", map[string]string{"error": "this action sends a file, and no events"})
 	case err != nil:
 		_, text := d.explainError(v, err)
 		send("failed", map[string]string{"error": text})

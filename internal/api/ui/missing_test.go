@@ -64,11 +64,16 @@ func TestMissingModulesOfOtherProjectsAreHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.miss(1, "secret.pdb", missing.Client{Door: "sentry", Project: "app"}, "not found")
-	s.miss(2, "open.pdb", missing.Client{Door: "sentry", Project: "a-scope"}, "not found")
-	if r := get[report](s, "web", "/ui/missing"); len(r.Rows) != 1 || r.Requests != 1 || r.Rows[0].DebugFile != "open.pdb" {
+	s.miss(2, "scoped.pdb", missing.Client{Door: "sentry", Project: "a-scope"}, "not found")
+	s.miss(3, "of-anybody.pdb", missing.Client{Door: "mozilla"}, "not found")
+	if err := s.Store.SetProject(t.Context(), "web", false); err != nil {
+		t.Fatal(err)
+	}
+	s.miss(4, "own.pdb", missing.Client{Door: "sentry", Project: "web"}, "not found")
+	if r := get[report](s, "web", "/ui/missing"); len(r.Rows) != 1 || r.Requests != 1 || r.Rows[0].DebugFile != "own.pdb" {
 		t.Errorf("an admin of another project sees %+v", r)
 	}
-	if r := get[report](s, "root", "/ui/missing"); len(r.Rows) != 2 {
+	if r := get[report](s, "root", "/ui/missing"); len(r.Rows) != 4 {
 		t.Errorf("an admin of all projects sees %+v", r)
 	}
 }

@@ -112,7 +112,7 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request, p *page) *visit {
 	}
 	text, err := d.session.token(r)
 	if err == nil {
-		if text != "" && r.Header.Get("Authorization") == "" {
+		if text != "" && !api.HasToken(r) {
 			r = api.WithToken(r, text)
 			v.Request = r // for the interfaces that answer a part of it
 		}
@@ -163,6 +163,19 @@ func (d *Door) unknown(w http.ResponseWriter, v *visit, isExpired bool) {
 
 const needsToken = "this needs a token; while there is none, only clients on this machine are served, " +
 	"at localhost or a loopback address, without a proxy, and not from pages of other origins"
+
+// private returns h with answers that no cache keeps, and that scripts of other origins
+// cannot read.
+func private(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		head := w.Header()
+		head.Del("Access-Control-Allow-Origin")
+		head.Del("Access-Control-Expose-Headers")
+		head.Set("Cache-Control", "no-store")
+		head.Set("Vary", "Accept, Accept-Encoding, Cookie")
+		h(w, r)
+	}
+}
 
 // get returns the handler that shows a page.
 func (d *Door) get(p *page) http.HandlerFunc {
@@ -223,11 +236,12 @@ func (d *Door) post(p *page) http.HandlerFunc {
 		case err != nil:
 			d.failWith(w, v, err)
 		case out.file != nil:
+			defer out.file.end()
 			d.send(w, v, out.file)
 		case out.view != nil:
 			d.render(w, v, http.StatusOK, *out.view)
 		case v.wantsJSON():
-			api.WriteJSON(w, http.StatusOK, map[string]string{"outcome": out.note})
+			api.WriteJSON(w, http.StatusOK, map[string]string{"outcome": out.note, "to": v.root + v.next(out)})
 		default:
 			redirect(w, v.root+v.next(out))
 		}
@@ -277,9 +291,6 @@ func (d *Door) render(w http.ResponseWriter, v *visit, status int, shown view) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cache-Control", "no-store")
-	h.Del("Access-Control-Allow-Origin") // no page is for scripts of other origins
-	h.Set("Vary", "Accept, Accept-Encoding, Cookie")
 	w.WriteHeader(status)
 	_, _ = w.Write(text.Bytes()) // the client may have left
 }

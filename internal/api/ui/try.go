@@ -206,17 +206,15 @@ func (d *Door) downloadResult(v *visit, p *progress) (outcome, error) {
 	}
 	name := fileName(u.name, "crash") + map[string]string{"json": ".json", "text": ".txt"}[do]
 	return outcome{file: &download{name, func(v *visit, w io.Writer) error {
-		defer u.Close()
 		return unusable(u.name, d.withCrash(v, p, u, &filter.Run{}, func(report any) error {
 			return triage.WriteReport(w, report, do == "text", d.deps.Now())
 		}))
-	}}}, nil
+	}, func() { _ = u.Close() }}}, nil
 }
 
-// named returns the download of an upload with names. It calls end after it.
+// named returns the download of an upload with names. end releases the upload.
 func (d *Door) named(u *upload, end func()) outcome {
 	return outcome{file: &download{"named-" + fileName(u.name, "text.txt"), func(v *visit, w io.Writer) error {
-		defer end()
 		kind, err := u.kind()
 		if err == nil && (kind == triage.CrashFile || kind == triage.DebugFile) {
 			err = fault.New(fault.Unsupported, "", "a %s has no place for names", kind)
@@ -225,7 +223,7 @@ func (d *Door) named(u *upload, end func()) outcome {
 			err = d.name(v, &progress{}, u, d.deps.Naming(v.Request, v.grant), w)
 		}
 		return unusable(u.name, err)
-	}}}
+	}, end}}
 }
 
 // toObject returns the address of the page of the first object that has an id, or "".
@@ -271,6 +269,7 @@ func fileName(name, other string) string {
 type download struct {
 	name  string
 	write func(*visit, io.Writer) error
+	end   func() // releases what write reads; called once, even without write
 }
 
 // send sends a download. An error after its beginning breaks the connection.
@@ -278,8 +277,6 @@ func (d *Door) send(w http.ResponseWriter, v *visit, f *download) {
 	work, cancel := v.within(maxWork)
 	defer cancel()
 	h := w.Header()
-	h.Set("Cache-Control", "no-store")
-	h.Del("Access-Control-Allow-Origin")
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", `attachment; filename="`+f.name+`"`)
 	isBegun := false

@@ -27,6 +27,7 @@ import (
 	"symbolon/internal/symbolicate"
 	"symbolon/internal/token"
 	layers "symbolon/internal/trial/rig"
+	"symbolon/internal/waittest"
 )
 
 const (
@@ -286,4 +287,28 @@ func TestProfilesAreReadByTheirKeyForAnHour(t *testing.T) {
 		}
 		r.expect(r.send("/ui/profile?do=keep", jsonType, "file/a.log", asan), 422, "not a profile of the Firefox Profiler")
 	})
+}
+
+func TestDownloadsAreReleasedWithoutBeingSent(t *testing.T) {
+	r, open := newTryRig(t, "")
+	for _, path := range []string{"/ui/try?do=download", "/ui/crash?do=json", "/ui/crash?do=text"} {
+		r.expect(r.send(path, "text/event-stream", "file/app.log", asan), 200, "this action sends a file, and no events")
+	}
+	if n := open.Load(); n != 0 {
+		t.Errorf("%d temporary files are left open", n)
+	}
+}
+
+func TestADownloadReleasesAKeptProfile(t *testing.T) {
+	r, open := newTryRig(t, "")
+	for range 2 * 4 { // twice as many as are kept
+		var kept struct{ To string }
+		text := r.expect(r.send("/ui/profile?do=keep", jsonType, "file/p.json", profile), 200)
+		if err := json.Unmarshal([]byte(text), &kept); err != nil || !strings.Contains(kept.To, "?key=") {
+			t.Fatalf("%s: %v", text, err)
+		}
+		_, key, _ := strings.Cut(kept.To, "?key=")
+		r.expect(r.do("POST", "/ui/profile?do=download&key="+key, "", "Accept", "text/event-stream"), 200, "this action sends a file")
+	}
+	waittest.Until(t, "no more than four files to be open", func() bool { return open.Load() <= 4 })
 }

@@ -110,20 +110,20 @@ func (d *Door) Routes() []api.Route {
 		return &routes[len(routes)-1]
 	}
 	for _, p := range d.pages {
-		r := add(http.MethodGet, p.pattern, "Page: "+p.about, pageTypes, d.get(p))
+		r := add(http.MethodGet, p.pattern, "Page: "+p.about, pageTypes, private(d.get(p)))
 		if p.pattern == "/" {
 			r.Fail = nil // clients of protocols send requests there, too
 		}
 		if p.actions != nil {
 			about := "Actions of the page, which the query names: do=" + strings.Join(slices.Sorted(maps.Keys(p.actions)), ", ")
-			r := add(http.MethodPost, p.pattern, about, pageTypes+", text/event-stream", d.post(p))
+			r := add(http.MethodPost, p.pattern, about, pageTypes+", text/event-stream", private(d.post(p)))
 			r.Admit, r.MaxBody, r.MaxHeld = d.admit(p), p.maxBody, maxHeld
 		}
 	}
 	add(http.MethodGet, keptPath, "Read a kept profile, by its key", "application/json", d.serveProfile)
-	add(http.MethodGet, "/ui/login", "Page: sign in", "text/html", d.loginPage)
-	add(http.MethodPost, "/ui/login", "Begin a session with a token", "text/html", d.login)
-	add(http.MethodPost, "/ui/logout", "End a session", "", d.logout)
+	add(http.MethodGet, "/ui/login", "Page: sign in", "text/html", private(d.loginPage))
+	add(http.MethodPost, "/ui/login", "Begin a session with a token", "text/html", private(d.login))
+	add(http.MethodPost, "/ui/logout", "End a session", "", private(d.logout))
 	for name, a := range assets {
 		kind, _, _ := strings.Cut(a.kind, ";")
 		add(http.MethodGet, "/ui/"+name, "A file of the pages", kind, a.serve)

@@ -255,7 +255,7 @@ func TestPagesAreJSONForClientsThatPreferIt(t *testing.T) {
 	}
 	r.expect(r.do("GET", modulePage, "", "Accept", "application/json"), 401, `{"error":"this needs a token;`)
 	r.expect(r.do("GET", "/ui/modules/x", "", "Accept", "application/json", "Authorization", secret), 400, `{"error":"invalid module`)
-	r.expect(r.do("POST", modulePage+"?do=fetch", "", "Accept", "application/json", "Authorization", secret), 200, `{"outcome":"missing"}`)
+	r.expect(r.do("POST", modulePage+"?do=fetch", "", "Accept", "application/json", "Authorization", secret), 200, `{"outcome":"missing","to":"../../../ui/modules/`)
 }
 
 func TestActionsReportTheirProgressAsEvents(t *testing.T) {
@@ -358,4 +358,24 @@ func FuzzTextsOfAModule(f *testing.F) {
 		resp := r.do("GET", modulePage+"?q="+url.QueryEscape(text)+"&addr="+url.QueryEscape(text)+"&note="+url.QueryEscape(text), "")
 		checkHarmless(t, r.expect(resp, 200))
 	})
+}
+
+func TestAnswersAreForTheirClientOnly(t *testing.T) {
+	r := newRig(t, mem.New())
+	for _, accept := range []string{"text/html", "application/json", "text/event-stream"} {
+		for _, method := range []string{"GET", "POST"} {
+			h := r.do(method, modulePage+"?do=fetch", "", "Accept", accept, "Origin", "http://localhost:3021").Header
+			if h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" || !strings.Contains(h.Get("Vary"), "Cookie") {
+				t.Errorf("%s as %s: the headers are %v", method, accept, h)
+			}
+		}
+	}
+}
+
+func TestATokenInARequestCountsBeforeTheSession(t *testing.T) {
+	r := newRig(t, mem.New())
+	admin, reader := r.login(r.token(token.Admin)), r.token(token.Read)
+	r.expect(r.do("GET", modulePage, "", "Cookie", admin, "Auth-Token", reader), 403)
+	r.expect(r.do("GET", "/t/"+reader+modulePage, "", "Cookie", admin), 403)
+	r.expect(r.do("GET", "/t/unknown"+modulePage, "", "Cookie", admin), 401)
 }

@@ -158,3 +158,6 @@ function dropZone(zone) {
 }
 
 enhance(document);
+addEventListener('popstate', () => location.reload()); // the content is that of another address
+for (const name of ['dragover', 'drop']) // a file beside the zone would replace the page
+  addEventListener(name, e => { if (document.querySelector('.drop')) e.preventDefault(); });
