@@ -26,7 +26,8 @@ type upload struct {
 }
 
 const (
-	maxHead = 64 << 10 // that the kind of an upload is found in
+	maxHead   = 64 << 10 // that the kind of an upload is found in
+	maxFields = 16       // of a form
 	// workMemory is reserved for the work on an upload. So there is a bound on the uploads
 	// that are worked on at the same time.
 	workMemory = 32 << 20
@@ -41,7 +42,11 @@ func (d *Door) receive(v *visit) (u *upload, err error) {
 	if v.ContentLength > int64(d.deps.MaxDump)+maxHead {
 		return nil, tooLarge("file", d.deps.MaxDump, "crash.max_dump")
 	}
+	fields := 0
 	err = eachPart(v, func(part *multipart.Part) error {
+		if fields++; fields > maxFields {
+			return api.Invalid("the form has too many fields")
+		}
 		field, err := d.receiveField(v, part)
 		if field != nil && u != nil {
 			_ = field.Close() // a temporary file

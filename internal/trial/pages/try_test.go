@@ -160,3 +160,25 @@ func TestProfileOpensInTheFirefoxProfiler(t *testing.T) {
 		t.Errorf("the page of another origin gets %s %q %v, %v", answer.Status, text, answer.Header, err)
 	}
 }
+
+func TestADroppedFileIsSent(t *testing.T) {
+	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
+	b.open("/")
+	b.awaits(`(() => {
+		const zone = document.querySelector('.drop');
+		const data = new DataTransfer();
+		data.items.add(new File([%s], 'app.log'));
+		return zone && zone.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})) === false;
+	})()`, demoLog)
+	b.shows("#0 0x7f2a10002024 in kettle_boil /demo/kettle/boil.c:43")
+}
+
+func TestBackLeadsToThePageBefore(t *testing.T) {
+	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
+	b.open("/")
+	b.click("button", "Try an example")
+	b.shows("teapot::clamp(double, double)")
+	b.awaits(`history.back() === undefined`)
+	b.shows("Health")
+	b.lacks("teapot::clamp(double, double)")
+}
