@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
 )
 
 // progress reports how far an action is. The zero value reports nothing. It is safe for
