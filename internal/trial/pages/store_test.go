@@ -134,7 +134,7 @@ func TestProjectsAreMadePublicInTheBrowser(t *testing.T) {
 	b.fill("input[name=name]", "web")
 	b.click("button", "Create")
 	b.shows("The project was changed.")
-	b.click("a[aria-label='Make web public']", "")
+	b.click("a[aria-label='Make public: web']", "")
 	b.shows("All clients of this server may read its files from then on.")
 	b.looks("projects")
 	b.click("button.danger", "Make public")
