@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 	"symbolon/internal/token"
 )
@@ -110,7 +112,7 @@ func (d *Door) makeToken(v *visit, _ *progress) (outcome, error) {
 	}
 	secret, added, err := d.deps.Tokens.Add(v.Context(), t)
 	if err != nil {
-		return outcome{}, api.Invalid("%v", err)
+		return outcome{}, tokenError(err)
 	}
 	base := d.deps.BaseURL(v.Request)
 	data := madeData{ID: added.ID, Token: secret, Sentry: token.ForSentry(secret, base, org, added.Created), URL: base, isFirst: len(all) == 0}
@@ -120,6 +122,16 @@ func (d *Door) makeToken(v *visit, _ *progress) (outcome, error) {
 	}
 	out.view = &view{title: "New token " + added.ID, data: data, body: madeView(v, &data)}
 	return out, nil
+}
+
+// tokenError returns the error of a change of the tokens: one that the form causes is for
+// the client, and one of the store for the log.
+func tokenError(err error) error {
+	var failed *fault.Error
+	if errors.As(err, &failed) {
+		return err
+	}
+	return api.Invalid("%v", err)
 }
 
 // lines returns the lines that people need to use the token.
@@ -164,7 +176,7 @@ func (d *Door) limitToken(v *visit, _ *progress) (outcome, error) {
 		return outcome{}, api.Invalid("a token needs a right: choose one, or revoke the token")
 	}
 	if err := d.deps.Tokens.Limit(v.Context(), id, rights, expires); err != nil {
-		return outcome{}, api.Invalid("%v", err)
+		return outcome{}, tokenError(err)
 	}
 	return outcome{to: "ui/tokens", note: "limited"}, nil
 }

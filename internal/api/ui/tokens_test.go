@@ -1,12 +1,20 @@
 package ui_test
 
 import (
+	"context"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"symbolon/internal/api/ui"
+	"symbolon/internal/bucket"
+	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
 	"symbolon/internal/store"
 	"symbolon/internal/token"
 )
@@ -122,4 +130,22 @@ func TestProjectsAreSetByTheirAdmins(t *testing.T) {
 	if body := s.Ask("web", http.MethodGet, "/ui/projects?ask=app", "", "Accept", "text/html").Body; strings.Contains(body, "<strong>app") {
 		t.Error("the page names a project that its client may not see")
 	}
+}
+
+// failing is a bucket that does not take new blobs.
+type failing struct{ *mem.Bucket }
+
+// Put fails.
+func (failing) Put(context.Context, string, io.Reader, bucket.Attrs) (bool, error) {
+	return false, fault.New(fault.Transport, "the-bucket", "the store does not answer")
+}
+
+func TestAStoreThatFailsIsNotTheClientsMistake(t *testing.T) {
+	state := failing{mem.New()}
+	r := newRig(t, mem.New(), func(d *ui.Deps) { d.Tokens = token.NewRing(nil, state, time.Now, slog.New(slog.DiscardHandler)) })
+	text := r.expect(r.do("POST", "/ui/tokens?do=make", "name=x&right=admin&projects=*", "Accept", "application/json"), 502, "its log has the cause")
+	if strings.Contains(text, "the-bucket") {
+		t.Errorf("the answer has the place of the store: %s", text)
+	}
+	r.expect(r.do("POST", "/ui/tokens?do=make", "name=x&right=own&projects=*", "Accept", "application/json"), 400, "invalid right")
 }
