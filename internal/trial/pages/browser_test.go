@@ -200,9 +200,10 @@ func (b *tab) fill(selector, value string) {
 		const e = document.querySelector(%s);
 		if (!e) return false;
 		e.value = %s;
+		if (e.value !== %s) return false; // the options of a list are not all there yet
 		e.dispatchEvent(new Event('input', {bubbles: true}));
 		return true;
-	})()`, selector, value)
+	})()`, selector, value, value)
 }
 
 // choose chooses files in a field, as a person does.
