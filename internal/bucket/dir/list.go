@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -53,51 +54,79 @@ type walk struct {
 	keys          []string
 }
 
-// folder collects the keys of a folder, which is empty or ends with a slash.
+// folder collects the keys of a folder, which is empty or ends with a slash. It asks for
+// the types of as many names as it needs: each is a request to the system.
 func (w *walk) folder(at string) error {
-	keys, err := w.entries(at)
+	f, err := w.openFolder(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it was removed
+	case err != nil:
+		return failure(at, err)
+	}
+	defer f.Close()
+	keys, err := w.names(f, at)
 	if err != nil {
 		return err
 	}
+	var folders []string // before the next key, whose content is not: the file "a!" is before that of the folder "a"
 	for _, key := range keys {
+		if err := w.content(&folders, key); err != nil || len(w.keys) == w.n {
+			return err
+		}
+		info, err := f.Lstat(key[len(at):])
 		switch {
-		case len(w.keys) == w.n:
-			return nil
-		case strings.HasSuffix(key, "/"):
-			if err := w.folder(key); err != nil {
-				return err
-			}
-		default:
+		case err != nil: // it was removed
+		case info.IsDir() && w.mayHave(key+"/"):
+			folders = append(folders, key+"/")
+		case w.isAsked(key) && w.isFile(key, info.Mode()):
 			w.keys = append(w.keys, key)
 		}
+	}
+	return w.content(&folders, "")
+}
+
+// content collects the keys of folders, the last one first, as long as they are before a
+// key, which is empty at the end.
+func (w *walk) content(folders *[]string, before string) error {
+	for n := len(*folders); n > 0 && len(w.keys) < w.n; n-- {
+		last := (*folders)[n-1]
+		if before != "" && last > before {
+			return nil
+		}
+		if err := w.folder(last); err != nil {
+			return err
+		}
+		*folders = (*folders)[:n-1]
 	}
 	return nil
 }
 
-// entries returns the entries of a folder that are keys to list or, with a slash
-// at the end, folders that may have some. They are in the order of keys: the file
-// "a!" is before the content of the folder "a".
-func (w *walk) entries(at string) ([]string, error) {
-	f, err := w.open(strings.TrimSuffix("./"+at, "/"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil // it was removed
-	case err != nil:
+// openFolder opens a folder, which is empty or ends with a slash.
+func (w *walk) openFolder(at string) (*os.Root, error) {
+	at = strings.TrimSuffix("./"+at, "/")
+	f, err := w.OpenRoot(at)
+	if w.leaves(at, err) {
+		return os.OpenRoot(filepath.Join(w.follow, filepath.FromSlash(at)))
+	}
+	return f, err
+}
+
+// names returns the names in a folder that are keys to list or may be folders of such
+// keys, in order.
+func (w *walk) names(folder *os.Root, at string) (keys []string, err error) {
+	f, err := folder.Open(".")
+	if err != nil {
 		return nil, failure(at, err)
 	}
 	defer f.Close()
-	var keys []string
 	for {
 		if err := bucket.Ended(w.ctx); err != nil {
 			return nil, err
 		}
-		list, err := w.read(f, at)
-		for _, e := range list {
-			if key := at + e.Name(); bucket.Check(key) != nil || reserved(key) {
-				continue
-			} else if folder := key + "/"; e.IsDir() && w.mayHave(folder) {
-				keys = append(keys, folder)
-			} else if strings.HasPrefix(key, w.prefix) && key > w.after && w.isFile(key, e) {
+		list, err := f.Readdirnames(1000)
+		for _, name := range list {
+			if key := at + name; (w.isAsked(key) || w.mayHave(key+"/")) && bucket.Check(key) == nil && !reserved(key) {
 				keys = append(keys, key)
 			}
 		}
@@ -111,35 +140,18 @@ func (w *walk) entries(at string) ([]string, error) {
 	}
 }
 
-// read reads the next entries of a folder. Where all keys begin with a part of a name,
-// only names that do are looked at: some systems need a request for the type of each.
-func (w *walk) read(f *os.File, at string) ([]fs.DirEntry, error) {
-	begin, ok := strings.CutPrefix(w.prefix, at)
-	if !ok || begin == "" || w.follow != "" {
-		return f.ReadDir(1000)
-	}
-	names, err := f.Readdirnames(1000)
-	var list []fs.DirEntry
-	for _, name := range names {
-		if !strings.HasPrefix(name, begin) {
-			continue
-		}
-		if info, err := w.Lstat(at + name); err == nil { // else it was removed
-			list = append(list, fs.FileInfoToDirEntry(info))
-		}
-	}
-	return list, err
-}
+// isAsked reports whether a key is to be listed if it is that of a file.
+func (w *walk) isAsked(key string) bool { return strings.HasPrefix(key, w.prefix) && key > w.after }
 
 // mayHave reports whether keys to list can be in a folder.
 func (w *walk) mayHave(folder string) bool {
 	return (strings.HasPrefix(folder, w.prefix) || strings.HasPrefix(w.prefix, folder)) && (folder > w.after || strings.HasPrefix(w.after, folder))
 }
 
-// isFile reports whether an entry is a file or a link to one.
-func (w *walk) isFile(key string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.Type().IsRegular()
+// isFile reports whether a key is that of a file or of a link to one.
+func (w *walk) isFile(key string, mode fs.FileMode) bool {
+	if mode&fs.ModeSymlink == 0 {
+		return mode.IsRegular()
 	}
 	info, err := w.stat(key)
 	return err == nil && info.Mode().IsRegular()
