@@ -173,7 +173,7 @@ func (s *Store) apply(ctx context.Context, text []byte) {
 	}
 	if project, name, ok := splitID(c.Upload); err == nil && ok {
 		var u *Upload
-		if u, err = s.load(ctx, project, name); err == nil {
+		if u, err = s.load(ctx, project, name, 0, allFiles); err == nil {
 			for ids := range slices.Chunk(u.modules(), 1000) {
 				s.onChange(ids)
 			}

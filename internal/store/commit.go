@@ -116,6 +116,7 @@ func (d *Draft) publish(ctx context.Context) (*Upload, error) {
 	if u.ID = u.Project + "." + name; u.Time.IsZero() {
 		u.Time = nameTime(name)
 	}
+	u.sum()
 	text, entries := u.text()
 	err := bucket.Each(len(entries), func(i int) error {
 		_, err := s.create(ctx, entries[i], nil, true)

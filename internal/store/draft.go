@@ -266,7 +266,7 @@ func (d *Draft) IsCurrent(ctx context.Context, f *Found) (bool, error) {
 	if u == nil {
 		project, name, _ := splitID(f.Upload)
 		var err error
-		if u, err = d.store.load(ctx, project, name); fault.KindOf(err) == fault.NotFound {
+		if u, err = d.store.load(ctx, project, name, 0, allFiles); fault.KindOf(err) == fault.NotFound {
 			return false, nil // it was deleted meanwhile
 		} else if err != nil {
 			return false, err

@@ -31,7 +31,7 @@ func ParseUpload(text []byte) ([]byte, []string, error) {
 			key = uploadKey(project, name)
 		}
 	}
-	u, err := parseUpload(key, text)
+	u, err := parseUpload(key, text, 0, allFiles)
 	if err != nil {
 		return nil, nil, err
 	}

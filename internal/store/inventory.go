@@ -83,7 +83,7 @@ func (s *Store) EachUpload(ctx context.Context, do func(id string, u *Upload, er
 				return nil // it was removed meanwhile
 			}
 			if err == nil {
-				list[i], damaged[i] = parseUpload(page[i], text)
+				list[i], damaged[i] = parseUpload(page[i], text, 0, allFiles)
 			}
 			return err
 		})
@@ -116,7 +116,7 @@ func (s *Store) Erase(ctx context.Context, id string) error {
 	if !ok {
 		return fault.New(fault.NotFound, "upload", "invalid id %.80q", id)
 	}
-	u, err := s.load(ctx, project, name)
+	u, err := s.load(ctx, project, name, 0, allFiles)
 	if err != nil && fault.KindOf(err) != fault.NotFound && fault.KindOf(err) != fault.Malformed {
 		return err
 	}

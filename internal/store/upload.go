@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,11 @@ type Upload struct {
 	Labels   map[string]string `json:"labels,omitempty"`
 	Uploader string            `json:"uploader,omitempty"`
 	Time     time.Time         `json:"time"`
-	Files    []UploadedFile    `json:"-"`
+	Count    int               `json:"files,omitempty"` // of files
+	Bytes    int64             `json:"bytes,omitempty"` // of all files, decoded
+	Files    []UploadedFile    `json:"-"`               // as many as were asked for
+
+	isBare bool // its record was written before records had Count and Bytes
 }
 
 // An UploadedFile is a file of an upload.
@@ -77,6 +82,14 @@ func (u *Upload) modules() (list []ident.Module) {
 	return list
 }
 
+// sum sets Count and Bytes.
+func (u *Upload) sum() {
+	u.Count, u.Bytes = len(u.Files), 0
+	for i := range u.Files {
+		u.Bytes += u.Files[i].Size
+	}
+}
+
 func (u *Upload) name() string { return u.ID[len(u.Project)+1:] }
 
 // Written returns the time of the record. It is that of the upload, or later if files of
@@ -85,7 +98,11 @@ func (u *Upload) Written() time.Time { return nameTime(u.name()) }
 
 // text returns the record, and the keys by which its files are found.
 func (u *Upload) text() (text []byte, entries []string) {
-	text = append(encode(u), '\n')
+	head := *u
+	if u.isBare {
+		head.Count, head.Bytes = 0, 0
+	}
+	text = append(encode(head), '\n')
 	for i := range u.Files {
 		f := &u.Files[i]
 		ids := []string{idOf(f.SHA1)}
@@ -107,22 +124,33 @@ func (u *Upload) Entries() []string {
 	return entries
 }
 
-// parseUpload parses a record.
-func parseUpload(key string, text []byte) (*Upload, error) {
+// allFiles is how many files an upload has at most.
+const allFiles = math.MaxInt
+
+// parseUpload parses a record, and at most n of its files from a number on. Of a record
+// without Count all files are parsed.
+func parseUpload(key string, text []byte, from, n int) (*Upload, error) {
 	u := &Upload{}
-	first := true
+	number := -1
 	for line := range bytes.Lines(text) {
 		var err error
-		if first {
+		switch {
+		case number < 0:
 			err = json.Unmarshal(line, u)
-		} else {
+			u.isBare = u.Count == 0
+		case u.isBare || number >= from && number-from < n:
 			u.Files = append(u.Files, UploadedFile{})
 			err = json.Unmarshal(line, &u.Files[len(u.Files)-1])
 		}
 		if err != nil {
 			return nil, fault.New(fault.Malformed, key, "%w", err)
 		}
-		first = false
+		number++
+	}
+	if u.isBare {
+		u.sum()
+		from = min(from, u.Count)
+		u.Files = u.Files[from:][:min(n, u.Count-from)]
 	}
 	if project, name, ok := splitID(u.ID); !ok || project != u.Project || uploadKey(project, name) != key {
 		return nil, fault.New(fault.Malformed, key, "it is the record of another upload, %.80q", u.ID)
@@ -130,23 +158,40 @@ func parseUpload(key string, text []byte) (*Upload, error) {
 	return u, nil
 }
 
-// load reads the record of an upload, which may be deleted.
-func (s *Store) load(ctx context.Context, project, name string) (*Upload, error) {
+// load reads the record of an upload, which may be deleted, with at most n of its files
+// from a number on.
+func (s *Store) load(ctx context.Context, project, name string, from, n int) (*Upload, error) {
 	key := uploadKey(project, name)
+	if n == 0 {
+		text, err := bucket.Read(ctx, s.deps.Bucket, key, 0, firstLine)
+		if err != nil {
+			return nil, err
+		}
+		line, _, isWhole := bytes.Cut(text, []byte{'\n'})
+		if u, err := parseUpload(key, line, 0, 0); isWhole && err == nil && !u.isBare {
+			return u, nil
+		}
+	}
 	text, err := s.read(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	return parseUpload(key, text)
+	return parseUpload(key, text, from, n)
 }
 
 // Upload returns an upload that is not deleted.
 func (s *Store) Upload(ctx context.Context, id string) (*Upload, error) {
+	return s.UploadPart(ctx, id, 0, allFiles)
+}
+
+// UploadPart returns an upload that is not deleted with at most n of its files, from a
+// number on.
+func (s *Store) UploadPart(ctx context.Context, id string, from, n int) (*Upload, error) {
 	project, name, ok := splitID(id)
 	if !ok {
 		return nil, fault.New(fault.NotFound, "upload", "invalid id %.80q", id)
 	}
-	u, err := s.load(ctx, project, name)
+	u, err := s.load(ctx, project, name, from, n)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +212,16 @@ func (s *Store) Record(ctx context.Context, f UploadedFile) (*Record, error) {
 
 // List returns uploads of these projects that are not deleted, newest first: at most
 // n, and those older than the upload before unless that is empty.
-func (s *Store) List(ctx context.Context, projects []string, before string, n int) (list []*Upload, err error) {
+func (s *Store) List(ctx context.Context, projects []string, before string, n int) ([]*Upload, error) {
+	return s.list(ctx, projects, before, n, allFiles)
+}
+
+// Heads returns the uploads that List returns, without their Files.
+func (s *Store) Heads(ctx context.Context, projects []string, before string, n int) ([]*Upload, error) {
+	return s.list(ctx, projects, before, n, 0)
+}
+
+func (s *Store) list(ctx context.Context, projects []string, before string, n, files int) (list []*Upload, err error) {
 	_, last, ok := splitID(before)
 	if before != "" && !ok {
 		return nil, fault.New(fault.NotFound, "upload", "invalid id %.80q", before)
@@ -177,16 +231,19 @@ func (s *Store) List(ctx context.Context, projects []string, before string, n in
 		if err != nil || len(ids) == 0 {
 			return list, err
 		}
-		for _, id := range ids {
-			u, err := s.Upload(ctx, id)
-			switch {
-			case err == nil && len(list) < n:
-				list = append(list, u)
-			case err != nil && fault.KindOf(err) != fault.NotFound:
-				return nil, err
+		uploads := make([]*Upload, len(ids))
+		err = bucket.Each(len(ids), func(i int) (err error) {
+			if uploads[i], err = s.UploadPart(ctx, ids[i], 0, files); fault.KindOf(err) == fault.NotFound {
+				err = nil
 			}
-			_, last, _ = splitID(id)
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
+		uploads = slices.DeleteFunc(uploads, func(u *Upload) bool { return u == nil })
+		list = append(list, uploads[:min(len(uploads), n-len(list))]...)
+		_, last, _ = splitID(ids[len(ids)-1])
 	}
 	return list, nil
 }

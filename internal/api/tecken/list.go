@@ -39,14 +39,10 @@ type user struct {
 }
 
 func rowOf(u *store.Upload) uploadRow {
-	row := uploadRow{
+	return uploadRow{
 		ID: u.ID, User: user{u.Uploader}, Name: u.Labels[archiveLabel], Bucket: u.Project, IsTry: strings.HasSuffix(u.Project, trySuffix),
-		Created: dateOf(u.Time), Complete: dateOf(u.Time), Files: len(u.Files), Labels: u.Labels,
+		Created: dateOf(u.Time), Complete: dateOf(u.Time), Files: u.Count, Labels: u.Labels, Size: u.Bytes,
 	}
-	for i := range u.Files {
-		row.Size += u.Files[i].Size
-	}
-	return row
 }
 
 // fileRow describes a file of an upload.
@@ -102,7 +98,7 @@ func (d *Door) listUploads(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list, err := d.Store.List(r.Context(), projects, r.URL.Query().Get("before"), uploadsPage+1)
+	list, err := d.Store.Heads(r.Context(), projects, r.URL.Query().Get("before"), uploadsPage+1)
 	if err != nil {
 		return err
 	}
@@ -207,7 +203,7 @@ func (d *Door) stats(w http.ResponseWriter, r *http.Request) error {
 func (d *Door) each(ctx context.Context, projects []string, since time.Time, yield func(u *store.Upload)) error {
 	before := ""
 	for n := 0; n < maxCounted; n += uploadsPage {
-		list, err := d.Store.List(ctx, projects, before, uploadsPage)
+		list, err := d.Store.Heads(ctx, projects, before, uploadsPage)
 		if err != nil || len(list) == 0 {
 			return err
 		}

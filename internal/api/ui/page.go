@@ -308,16 +308,23 @@ const (
 // paged returns the rows of a list for a page, at most most, and the address of the next
 // page, or "".
 func paged[T any](v *visit, list []T, most int) (rows []T, next string, err error) {
-	first, err := strconv.Atoi(cmp.Or(v.URL.Query().Get("from"), "0"))
+	first, end, next, err := v.window(len(list), most)
+	return list[first:end], next, err
+}
+
+// window returns where the rows of a page begin and end in a list of count rows, at most
+// most, and the address of the next page, or "".
+func (v *visit) window(count, most int) (first, end int, next string, err error) {
+	first, err = strconv.Atoi(cmp.Or(v.URL.Query().Get("from"), "0"))
 	if err != nil || first < 0 {
-		return nil, "", api.Invalid("invalid from: must be a number")
+		return 0, 0, "", api.Invalid("invalid from: must be a number")
 	}
-	first = min(first, len(list))
-	end := min(first+most, len(list))
-	if end < len(list) {
+	first = min(first, count)
+	end = min(first+most, count)
+	if end < count {
 		next = v.with("from", itoa(end))
 	}
-	return list[first:end], next, nil
+	return first, end, next, nil
 }
 
 // endOfDay returns the end of a day of a form, in UTC, the zero time without one.

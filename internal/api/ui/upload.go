@@ -25,7 +25,7 @@ func (d *Door) uploadPage() *page {
 
 // An uploadData is the data of the page of an upload.
 type uploadData struct {
-	uploadRow
+	*store.Upload
 	Kept    time.Time  `json:"kept_until,omitzero"` // by a client
 	Rule    string     `json:"rule"`                // of retention
 	List    []fileData `json:"list"`
@@ -80,8 +80,9 @@ func objectsOf(r *store.Record) []objectData {
 	return list
 }
 
-// find returns the upload of a visit, and the projects that the client may see.
-func (d *Door) find(v *visit) (u *store.Upload, visible []string, err error) {
+// find returns the upload of a visit with all of its files, or without, and the projects
+// that the client may see.
+func (d *Door) find(v *visit, withFiles bool) (u *store.Upload, visible []string, err error) {
 	all, err := d.deps.Store.Projects(v.Context())
 	if err != nil {
 		return nil, nil, err
@@ -92,18 +93,23 @@ func (d *Door) find(v *visit) (u *store.Upload, visible []string, err error) {
 	if !slices.Contains(visible, project) {
 		return nil, nil, errUnknown
 	}
-	u, err = d.deps.Store.Upload(v.Context(), id)
+	if withFiles {
+		u, err = d.deps.Store.Upload(v.Context(), id)
+	} else {
+		u, err = d.deps.Store.UploadPart(v.Context(), id, 0, 0)
+	}
 	return u, visible, err
 }
 
 func (d *Door) showUpload(v *visit) (view, error) {
-	u, visible, err := d.find(v)
+	q := v.URL.Query()
+	sum := q.Get("file")
+	u, visible, err := d.find(v, sum != "")
 	if err != nil {
 		return view{}, err
 	}
-	q := v.URL.Query()
-	data := uploadData{uploadRow: rowOf(u), Rule: "none: it is kept until it is deleted", MayKeep: v.grant.May(token.Delete, u.Project), ask: q.Get("ask")}
-	if sum := q.Get("file"); sum != "" {
+	data := uploadData{Upload: u, Rule: "none: it is kept until it is deleted", MayKeep: v.grant.May(token.Delete, u.Project), ask: q.Get("ask")}
+	if sum != "" {
 		i := withSum(u, sum)
 		if i < 0 {
 			return view{}, errUnknown
@@ -116,13 +122,17 @@ func (d *Door) showUpload(v *visit) (view, error) {
 	if r, n := d.deps.Store.Rule(u); n > 0 {
 		data.Rule = "rule " + itoa(n) + " of uploads.keep: " + r.Keep
 	}
-	files, next, err := paged(v, u.Files, pageRows)
+	first, end, next, err := v.window(u.Count, pageRows)
 	if err != nil {
 		return view{}, err
 	}
-	data.List, data.Next = make([]fileData, len(files)), next
-	err = bucket.Each(len(files), func(i int) (err error) {
-		data.List[i], err = d.describe(v.Context(), visible, u.ID, &files[i])
+	part, err := d.deps.Store.UploadPart(v.Context(), u.ID, first, end-first)
+	if err != nil {
+		return view{}, err
+	}
+	data.List, data.Next = make([]fileData, len(part.Files)), next
+	err = bucket.Each(len(part.Files), func(i int) (err error) {
+		data.List[i], err = d.describe(v.Context(), visible, u.ID, &part.Files[i])
 		return err
 	})
 	return view{title: "Upload " + u.ID, data: data, body: uploadView(v, &data)}, err
@@ -147,7 +157,7 @@ func withSum(u *store.Upload, sum string) int {
 
 // downloadFile sends the file of an upload with a sum.
 func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
-	u, _, err := d.find(v)
+	u, _, err := d.find(v, true)
 	if err != nil {
 		return err
 	}
@@ -160,7 +170,7 @@ func (d *Door) downloadFile(w http.ResponseWriter, v *visit) error {
 
 // manage returns the upload of an action of a client with the right delete.
 func (d *Door) manage(v *visit) (*store.Upload, error) {
-	u, _, err := d.find(v)
+	u, _, err := d.find(v, true)
 	if err == nil && !v.grant.May(token.Delete, u.Project) {
 		err = api.Refuse(http.StatusForbidden, "this needs a token with the right delete in the project %s", u.Project)
 	}

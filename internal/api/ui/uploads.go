@@ -23,26 +23,11 @@ func (d *Door) uploadsPage() *page {
 	}
 }
 
-// An uploadRow describes an upload.
-type uploadRow struct {
-	*store.Upload
-	Files int   `json:"files"`
-	Bytes int64 `json:"bytes"` // decoded
-}
-
-func rowOf(u *store.Upload) uploadRow {
-	row := uploadRow{Upload: u, Files: len(u.Files)}
-	for i := range u.Files {
-		row.Bytes += u.Files[i].Size
-	}
-	return row
-}
-
 // An uploadsData is the data of the page of uploads.
 type uploadsData struct {
 	Projects  []string        `json:"projects"` // that the client may see
 	Project   string          `json:"project"`  // of these uploads; empty: all
-	Uploads   []uploadRow     `json:"uploads"`
+	Uploads   []*store.Upload `json:"uploads"`
 	Next      string          `json:"next,omitempty"` // query of the next page
 	Refused   []store.Refused `json:"refused"`        // by this node since its start
 	MayUpload []string        `json:"may_upload"`     // projects
@@ -54,7 +39,7 @@ func (d *Door) showUploads(v *visit) (view, error) {
 		return view{}, err
 	}
 	q := v.URL.Query()
-	data := uploadsData{Projects: v.grant.Visible(all), Project: q.Get("project"), Uploads: []uploadRow{}, MayUpload: mayUpload(v.grant, all)}
+	data := uploadsData{Projects: v.grant.Visible(all), Project: q.Get("project"), MayUpload: mayUpload(v.grant, all)}
 	of := data.Projects
 	if data.Project != "" {
 		if !slices.Contains(of, data.Project) {
@@ -62,13 +47,11 @@ func (d *Door) showUploads(v *visit) (view, error) {
 		}
 		of = []string{data.Project}
 	}
-	list, err := d.deps.Store.List(v.Context(), of, q.Get("before"), pageRows+1)
+	list, err := d.deps.Store.Heads(v.Context(), of, q.Get("before"), pageRows+1)
 	if err != nil {
 		return view{}, err
 	}
-	for _, u := range list[:min(len(list), pageRows)] {
-		data.Uploads = append(data.Uploads, rowOf(u))
-	}
+	data.Uploads = slices.Concat([]*store.Upload{}, list[:min(len(list), pageRows)]) // not null in JSON
 	if len(list) > pageRows {
 		data.Next = v.with("before", list[pageRows-1].ID)
 	}

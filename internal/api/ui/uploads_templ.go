@@ -167,7 +167,7 @@ func uploadsView(v *visit, u *uploadsData) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(itoa(one.Files))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(itoa(one.Count))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `uploads.templ`, Line: 35, Col: 41}
 					}
@@ -765,7 +765,7 @@ func uploadView(v *visit, u *uploadData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = term("Files", itoa(u.Files)+", "+console.Bytes(u.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = term("Files", itoa(u.Count)+", "+console.Bytes(u.Bytes)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1031,7 +1031,7 @@ func fileRow(v *visit, u *uploadData, f *fileData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if u.MayKeep && u.Files > 1 {
+		if u.MayKeep && u.Count > 1 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
