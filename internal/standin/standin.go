@@ -3,6 +3,7 @@ package standin
 import (
 	"context"
 	"strings"
+
 	"symbolon/internal/ident"
 )
 

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+
 	"symbolon/internal/console"
 	"symbolon/internal/crash"
 	"symbolon/internal/crash/text"
 	"symbolon/internal/format/applecrash"
 	"symbolon/internal/ident"
 	"symbolon/internal/unwind/rule"
-	"time"
 )
 
 // A Crash is the report on a crash.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+
 	"symbolon/internal/bin"
 	"symbolon/internal/console"
 	"symbolon/internal/crash"

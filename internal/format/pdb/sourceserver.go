@@ -3,6 +3,7 @@ package pdb
 import (
 	"bytes"
 	"strings"
+
 	"symbolon/internal/ident"
 )
 
