@@ -139,12 +139,15 @@ func (x *Crash) addApple(r *applecrash.Report) {
 
 // threadTitle returns the heading of the stack of a thread.
 func threadTitle(number int, id uint64, name string, hasCrashed bool) string {
-	title := fmt.Sprintf("Thread %d %s", number, name)
+	title := fmt.Sprintf("Thread %d", number)
+	if name != "" {
+		title += " " + name
+	}
 	if id != uint64(number) {
 		title += fmt.Sprintf(" (id %d)", id)
 	}
 	if hasCrashed {
 		title += ", crashed"
 	}
-	return strings.ReplaceAll(title, "  ", " ")
+	return title
 }
