@@ -127,6 +127,16 @@ func TestCountsThatCannotBeReadAreAnError(t *testing.T) {
 	}
 }
 
+func TestCellsAreNotFormulas(t *testing.T) {
+	for text, want := range map[string]string{
+		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(1)": "'@SUM(1)", "\t=1": "'\t=1", "": "", "a=b-1.pdb": "a=b-1.pdb",
+	} {
+		if got := missing.Cells(text)[0]; got != want {
+			t.Errorf("%q is the cell %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestTablesOfRows(t *testing.T) {
 	at := time.Date(2026, 11, 23, 16, 5, 9, 0, time.UTC)
 	list := []*missing.Row{

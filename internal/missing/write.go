@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/console"
@@ -15,13 +16,24 @@ func WriteCSV(w io.Writer, rows []*Row) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"debug_file", "debug_id", "code_file", "code_id", "count", "first", "last", "interface", "project", "reason", "product"}) // Error has it
 	for _, r := range rows {
-		_ = out.Write([]string{
+		_ = out.Write(Cells(
 			r.DebugFile, r.DebugID, r.CodeFile, r.CodeID, strconv.FormatInt(r.Count, 10),
 			r.First.Format(time.RFC3339), r.Last.Format(time.RFC3339), r.Door, r.Project, r.Reason, r.Product,
-		})
+		))
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// Cells returns texts for a row of a CSV file. One that a spreadsheet would take for a
+// formula gets an apostrophe before it: names are those that clients sent.
+func Cells(texts ...string) []string {
+	for i, text := range texts {
+		if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+			texts[i] = "'" + text
+		}
+	}
+	return texts
 }
 
 // WriteText writes rows as a table for people.

@@ -137,7 +137,7 @@ func (d *Door) missingSymbols(w http.ResponseWriter, r *http.Request) error {
 	for _, row := range rows {
 		fields := [4]string{row.DebugFile, row.DebugID, row.CodeFile, row.CodeID}
 		if !seen[fields] {
-			_ = out.Write(fields[:])
+			_ = out.Write(missing.Cells(row.DebugFile, row.DebugID, row.CodeFile, row.CodeID))
 		}
 		seen[fields] = true
 	}
