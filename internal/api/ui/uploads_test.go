@@ -179,7 +179,7 @@ func TestAfterAnUploadForAModuleTheClientReturnsToItsPage(t *testing.T) {
 // event has arrived.
 func TestProgressIsReportedWhileFilesAreReceived(t *testing.T) {
 	s := newSite(t, store.Config{})
-	body, kind := uploadForm("web", "", sym("kettle.so", 1), [2]string{"padding.txt", strings.Repeat("x", 1<<20)})
+	body, kind := uploadForm("web", "", sym("kettle.so", 1), [2]string{"padding.txt", strings.Repeat("x", 100<<10)})
 	in, out := io.Pipe()
 	go func() { _, _ = io.WriteString(out, body[:len(body)/2]) }()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/ui/uploads?do=upload", in)
