@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"strings"
 )
@@ -38,14 +37,6 @@ func NewFileID(r io.ReaderAt, size int64) (FileID, error) {
 	}
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(size)))
 	return FileID(h.Sum(nil)[:16]), nil
-}
-
-// KernelFileID returns the id of a Linux kernel or module, which profilers
-// cannot read as a file: a hash of the lower-case text of its build id.
-func KernelFileID(buildID BuildID) FileID {
-	h := fnv.New128a()
-	io.WriteString(h, string(buildID))
-	return FileID(h.Sum(nil))
 }
 
 // ParseFileID parses 32 hex digits of any case, with an optional 0x and with

@@ -73,13 +73,6 @@ func TestFileIDForms(t *testing.T) {
 	}
 }
 
-func TestKernelFileID(t *testing.T) {
-	id := ident.KernelFileID("f8e1cf0f60558098edaec164ac7749df")
-	if id.Hex() != "026a2d6a60ee6b4eb8ec85adf2e76f4d" || id.Swapped().Hex() != "b8ec85adf2e76f4d026a2d6a60ee6b4e" {
-		t.Errorf("%s, of the debug file %s", id, id.Swapped())
-	}
-}
-
 func TestParseFileID(t *testing.T) {
 	const want = "c34f3585fca1b579fb458e827851a599"
 	for _, text := range []string{

@@ -28,9 +28,6 @@ type tokens struct {
 	} `json:"tokens"`
 }
 
-// made is the JSON of the answer that makes a token.
-type made struct{ ID, Token, Sentry string }
-
 // add adds a token for projects.
 func (s *site) add(t *testing.T, projects ...string) (id, secret string) {
 	t.Helper()

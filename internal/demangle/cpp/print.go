@@ -33,9 +33,6 @@ func (p *Printer) Reset(t *Tree, name []byte, style core.Style, steps int) {
 	*p = Printer{Tree: t, Budget: core.Budget{Steps: steps}, name: name, style: style, isLLVM: style == core.LLVM, packSize: noPack}
 }
 
-// fail ends the writing.
-func (p *Printer) fail() { p.Failed = true }
-
 // isStopped counts a step and reports whether nothing more is to be written.
 func (p *Printer) isStopped() bool {
 	p.Steps--

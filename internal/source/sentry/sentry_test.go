@@ -64,7 +64,7 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *project) list(w http.ResponseWriter, r *http.Request, entries []string) {
 	if from, _ := strconv.Atoi(r.URL.Query().Get("cursor")); p.pages > 0 {
 		to := min(from+p.pages, len(entries))
-		w.Header().Add("Link", fmt.Sprintf(`<http://169.254.169.254/?cursor=0>; rel="previous"; results="false"; cursor="0"`))
+		w.Header().Add("Link", `<http://169.254.169.254/?cursor=0>; rel="previous"; results="false"; cursor="0"`)
 		w.Header().Add("Link", fmt.Sprintf(`<http://169.254.169.254/?cursor=%d>; rel="next"; results="%v"; cursor="%d"`, to, to < len(entries), to))
 		entries = entries[from:to]
 	}
