@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -19,7 +18,7 @@ const minPacked = 1 << 10
 const flushSize = 256 << 10
 
 // codings are the content codings, those that take the least work first.
-var codings = [...]string{"zstd", "br", "gzip"}
+var codings = [...]string{"zstd", "gzip"}
 
 // encoder compresses answers, one after the other.
 type encoder interface {
@@ -42,7 +41,6 @@ func newPackers() packers {
 				zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10)) // the options are known
 			return w
 		}},
-		"br": {New: func() any { return brotli.NewWriterLevel(nil, 3) }},
 	}
 }
 
