@@ -6,6 +6,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/object/breakpad"
+	"symbolon/internal/object/bundle"
 	"symbolon/internal/object/image"
 	"symbolon/internal/object/pdb"
 	"symbolon/internal/object/ppdb"
@@ -20,11 +21,12 @@ var identifiers = [kindCab + 1]func(bin.Source) ([]ident.Module, error){
 	kindWasm:     image.IdentifyWASM,
 	kindPDB:      pdb.Identify,
 	kindPortable: ppdb.Identify,
+	kindBundle:   bundle.Identify,
 }
 
 // Identify returns the format of a debug file and the identifiers of the
-// binaries that it describes. It reads headers only, and unpacks nothing: a
-// packed file, an archive, and a file of any other kind are Unsupported.
+// binaries that it describes. It reads headers only, and of a bundle of sources its
+// manifest: a packed file, an archive, and a file of any other kind are Unsupported.
 func Identify(src bin.Source) (kind string, list []ident.Module, err error) {
 	head, err := bin.Read(src, 0, int(min(src.Size(), headSize)))
 	if err != nil {

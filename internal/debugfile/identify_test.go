@@ -23,6 +23,7 @@ func TestIdentifyReadsTheIdentifiersThatOpenReads(t *testing.T) {
 		"kiln.sym": []byte("MODULE Linux x86_64 3DABEECA56AC7938C0A40E7BBC2A2AD90 kiln\n" +
 			"INFO CODE_ID CAEEAB3DAC563879C0A40E7BBC2A2AD961B2AA8D kiln.so\nFUNC 10 10 0 f\n"),
 		"portable": fixture.NewPPDB().Bytes(),
+		"bundle":   bundleOf(t, `{"files": {}, "debug_id": "3dabeeca-56ac-7938-c0a4-0e7bbc2a2ad9", "arch": "x86_64", "object_name": "kiln"}`, nil),
 	}
 	for _, name := range files {
 		if text, err := os.ReadFile(name); err == nil { // else it is a folder
@@ -64,7 +65,7 @@ func TestIdentifyReadsTheIdentifiersThatOpenReads(t *testing.T) {
 		}
 		seen[kind]++
 	}
-	for _, kind := range []string{"elf", "macho", "pe", "pdb", "wasm", "portablepdb", "breakpad"} {
+	for _, kind := range []string{"elf", "macho", "pe", "pdb", "wasm", "portablepdb", "breakpad", "sourcebundle"} {
 		if seen[kind] == 0 {
 			t.Errorf("no file of kind %s was compared", kind)
 		}

@@ -16,6 +16,23 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	info := object.Info{Kind: "sourcebundle", Type: "src", Module: moduleOf(b)}
+	if len(b.Files()) > 0 || len(b.Links) > 0 {
+		info.Features |= object.HasSources
+	}
+	return object.New(info, &view{bundle: b}, in), nil
+}
+
+// Identify returns the identifiers in the manifest of a bundle.
+func Identify(src bin.Source) ([]ident.Module, error) {
+	b, err := bundle.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []ident.Module{moduleOf(b)}, nil
+}
+
+func moduleOf(b *bundle.Bundle) ident.Module {
 	attr := b.Manifest.Attributes
 	m := ident.Module{
 		Arch: ident.ParseArch(attr["arch"]), DebugFile: object.Valid(attr["object_name"]), CodeID: ident.ParseCodeID(attr["code_id"]),
@@ -23,11 +40,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	if id, err := ident.ParseDebugID(attr["debug_id"]); err == nil {
 		m.DebugID = id
 	}
-	info := object.Info{Kind: "sourcebundle", Type: "src", Module: m}
-	if len(b.Files()) > 0 || len(b.Links) > 0 {
-		info.Features |= object.HasSources
-	}
-	return object.New(info, &view{bundle: b}, in), nil
+	return m
 }
 
 // sources is a bundle as a view: it has no addresses.

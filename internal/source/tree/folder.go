@@ -222,6 +222,7 @@ func (f *folder) add(list []string, m ident.Module, kind string) []string {
 var kindsOf = map[string][]string{
 	"breakpad": {source.Breakpad}, "elf": {source.ELFDebug, source.ELFCode}, "macho": {source.MachDebug, source.MachCode},
 	"pe": {source.PE}, "pdb": {source.PDB}, "portablepdb": {source.PortablePDB, source.PDB}, "wasm": {source.WasmDebug, source.WasmCode},
+	"sourcebundle": {source.SourceBundle},
 }
 
 // named are the files of the top level that have an id of m, with the kind among

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/fault"
+	"symbolon/internal/format/bundle"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
 	"symbolon/internal/source/tree"
@@ -68,7 +70,7 @@ func bucketOf(t *testing.T, root string) *dir.Bucket {
 	return b
 }
 
-var allKinds = []string{source.Breakpad, source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug}
+var allKinds = []string{source.Breakpad, source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug, source.SourceBundle}
 
 // there are the files for m that a source names and that it has.
 func there(t *testing.T, s source.Source, m ident.Module) (list []string) {
@@ -103,12 +105,24 @@ func TestFolderWithoutALayoutIsRecognised(t *testing.T) {
 		{"program by debug id", map[string][]byte{"a.out": corpus(t, "gcc-dwarf5"), "notes.txt": []byte("-")}, byDebugID(), "a.out"},
 		{"companion by code id", map[string][]byte{"b.debug": corpus(t, "debuglink.debug")}, ident.Module{CodeID: buildID}, "b.debug"},
 		{".sym by debug id", map[string][]byte{"x.sym": []byte("MODULE Linux x86_64 3DABEECA56AC7938C0A40E7BBC2A2AD90 kiln\nFUNC 10 10 0 f\n")}, byDebugID(), "x.sym"},
+		{"sources by build id", map[string][]byte{"kiln.src.zip": sources(t)}, byCodeID(), "kiln.src.zip"},
 	} {
 		root := folder(t, c.files)
 		if got := there(t, local(t, source.Config{Path: root}, bucketOf(t, root)), c.m); len(got) != 1 || got[0] != c.want {
 			t.Errorf("%s: found %q, want %s", c.name, got, c.want)
 		}
 	}
+}
+
+// sources returns a bundle of no sources of the programs.
+func sources(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	attributes := map[string]string{"arch": "x86_64", "debug_id": byDebugID().DebugID.String(), "code_id": buildID}
+	if _, err := bundle.Write(&b, bundle.Manifest{Attributes: attributes}, func(func(bundle.File, []byte) bool) {}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // flat is a folder with a program in it.
