@@ -56,7 +56,6 @@ func llvmSpelling(name string) string {
 		marks = " (" + strings.NewReplacer(" [clone ", "", "]", "", " (", "", ")", "").Replace(name[at[0]:]) + ")"
 		name = name[:at[0]]
 	}
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "operator<< <", "operator<<<"), "operator< <", "operator<<")
 	if !strings.Contains(name, ">>") {
 		return name + marks
 	}

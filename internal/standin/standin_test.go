@@ -127,7 +127,7 @@ func TestNamesAreSpelledLikeLLVM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a<b<c>>::d<e<f>> ()":                  "a<b<c> >::d<e<f> > ()",
 		"a::operator>>":                        "a::operator>>",
-		"std::operator<< <char>(int)":          "std::operator<<<char>(int)",
+		"std::operator<<<char>(int)":           "std::operator<<<char>(int)",
 		"f(int) [clone .part.0]":               "f(int) (.part.0)",
 		"f(int) [clone .isra.0] [clone .cold]": "f(int) (.isra.0.cold)",
 		"f(int) (.isra.0) (.cold)":             "f(int) (.isra.0.cold)",

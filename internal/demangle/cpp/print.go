@@ -248,7 +248,7 @@ func (p *Printer) printName(n *Node) {
 }
 
 // printTemplate writes a template with its arguments. A blank keeps two angle
-// brackets of GNU's spelling apart, and those of operator< in both.
+// brackets of GNU's spelling apart.
 func (p *Printer) printTemplate(n *Node) {
 	p.Print(n.A)
 	if p.style == core.Bare || p.style == core.Simple {
@@ -256,7 +256,7 @@ func (p *Printer) printTemplate(n *Node) {
 	}
 	parens := p.parens
 	p.parens = 0
-	if p.Last() == '<' {
+	if p.Last() == '<' && !p.isLLVM {
 		p.AppendByte(' ')
 	}
 	p.AppendByte('<')
