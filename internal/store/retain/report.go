@@ -14,8 +14,8 @@ type Report struct {
 	Dry     bool         `json:"dry_run"`
 	Usage   store.Usage  `json:"usage"` // after the run
 	Rules   []RuleReport `json:"rules,omitempty"`
-	Uploads int          `json:"uploads"`       // that are not deleted
-	Deleted int          `json:"deleted"`       // uploads that are not visible and whose keys are removed later
+	Uploads int          `json:"uploads"`       // that are not deleted after the run
+	Deleted int          `json:"deleted"`       // uploads that are not visible, also by this run, and whose keys are removed later
 	Erased  int          `json:"erased"`        // deleted uploads whose keys were removed
 	Marked  int          `json:"marked"`        // copies that no upload names, and that are removed in a day at the earliest
 	Waiting int          `json:"waiting"`       // copies that were marked before

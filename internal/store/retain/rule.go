@@ -137,6 +137,8 @@ func (c *collection) drop(ctx context.Context, one *limited, why string) error {
 	r := &c.report.Rules[one.rule]
 	r.Expired++
 	r.Freed += one.size
+	c.report.Uploads--
+	c.report.Deleted++
 	c.report.Usage.Add(one.project, -one.size)
 	c.report.Usage.Uploads[one.project]--
 	if c.dry {

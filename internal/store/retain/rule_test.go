@@ -51,7 +51,9 @@ func TestFirstRuleThatMatchesCounts(t *testing.T) {
 	if r := dry.Rules[2]; r.Uploads != 4 || r.Expired != 1 || r.Freed == 0 {
 		t.Errorf("the dry run counts %+v", r)
 	}
-	w.collect(false)
+	if r := w.collect(false); r.Uploads != 6 || r.Deleted != 1 {
+		t.Errorf("after the run %d uploads are in use and %d are deleted, want 6 and 1", r.Uploads, r.Deleted)
+	}
 	if got := fmt.Sprint(w.left()); got != "[6 5 3 2 1 0]" {
 		t.Errorf("%s are left", got)
 	}
