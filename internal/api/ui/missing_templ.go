@@ -59,7 +59,7 @@ func missingView(v *visit, m *missingData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, ". Those that were uploaded since then are not listed.</p><nav class=\"choices\" aria-label=\"Time\">In the last ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, ". Modules that were uploaded since are not listed.</p><nav class=\"choices\" aria-label=\"Time\">In the last ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
