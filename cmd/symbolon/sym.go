@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"symbolon/internal/companion"
 	"symbolon/internal/ident"
 	"symbolon/internal/scratch"
+	"symbolon/internal/source"
 	"symbolon/internal/standin"
 	"symbolon/internal/symwrite"
 )
@@ -40,6 +42,9 @@ start begins after that function.`,
 			limitHeap(commandMemory)
 			defer e.watch(args[0], out, obj)()
 			opt.File, opt.Binary = filepath.Base(args[0]), d.Binary()
+			if cmp.Or(opt.Binary, obj).Info().Kind == source.PE {
+				opt.CodeFile = opt.File
+			}
 			err = writeFile(e, out, func(w io.Writer) error { return symwrite.Write(c.Context(), w, obj, opt) })
 			if err != nil {
 				return err

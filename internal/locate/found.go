@@ -1,6 +1,7 @@
 package locate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,7 +50,7 @@ func (f *Found) Tag() string {
 }
 
 // Name returns the name of the file at its source.
-func (f *Found) Name() string { return path.Base(f.candidate.Path) }
+func (f *Found) Name() string { return cmp.Or(f.candidate.Name, path.Base(f.candidate.Path)) }
 
 // Parse returns how long opening the file took, if it was fetched by this lookup.
 func (f *Found) Parse() time.Duration {

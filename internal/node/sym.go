@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"strings"
 
 	"symbolon/internal/api"
 	"symbolon/internal/bin"
@@ -50,11 +52,12 @@ func (n *Node) openSym(ctx context.Context, l *locate.Locator, asked source.File
 }
 
 // symVersion is part of the keys of .sym files. It changes with package symwrite.
-const symVersion = "1"
+const symVersion = "2"
 
 // symInput has the files that a .sym file is made of.
 type symInput struct {
 	debug, code *locate.Found // code is nil if debug has unwind information, or if it was not found
+	name        string        // of the code file; empty: not known
 	key         cache.Key
 }
 
@@ -84,7 +87,8 @@ func (k *symMaker) find(ctx context.Context, l *locate.Locator, m ident.Module) 
 			return nil, err
 		}
 	}
-	tags := []string{"sym", symVersion, m.DebugFile}
+	in.name = codeName(cmp.Or(in.code, found))
+	tags := []string{"sym", symVersion, m.DebugFile, in.name}
 	for _, f := range []*locate.Found{found, in.code} {
 		tag, err := tagOf(ctx, f)
 		if err != nil {
@@ -95,6 +99,16 @@ func (k *symMaker) find(ctx context.Context, l *locate.Locator, m ident.Module) 
 	}
 	in.key = cache.KeyOf(tags...)
 	return in, nil
+}
+
+// codeName returns the name of a PE file. It is empty if its source has the file under
+// an invented name, such as "executable", or that of a cabinet, such as "tea.dl_".
+func codeName(f *locate.Found) string {
+	name := ident.FileName(f.Name())
+	if f.Kind != source.PE || path.Ext(name) == "" || strings.HasSuffix(name, "_") || ident.CheckFileName(name) != nil {
+		return ""
+	}
+	return name
 }
 
 // tagOf identifies the content of a file, which may be nil.
@@ -152,7 +166,7 @@ func (k *symMaker) make(ctx context.Context, l *locate.Locator, m ident.Module) 
 		return err
 	}
 	defer release()
-	opt := symwrite.Options{File: m.DebugFile, Generator: "symbolon", Scratch: k.scratch}
+	opt := symwrite.Options{File: m.DebugFile, CodeFile: in.name, Generator: "symbolon", Scratch: k.scratch}
 	obj, _, err := in.debug.File(ctx)
 	if err != nil {
 		return err

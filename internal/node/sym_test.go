@@ -15,6 +15,8 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/debugfile"
+	"symbolon/internal/fixture"
+	"symbolon/internal/ident"
 	"symbolon/internal/object"
 	"symbolon/internal/scratch"
 	"symbolon/internal/symwrite"
@@ -109,6 +111,49 @@ func TestSymFileIsMadeOfAFileWithoutValidator(t *testing.T) {
 	for range 2 {
 		if r := sendTo(t, http.MethodGet, s.url+"/app.pdb/"+id+"/app.sym", "", ""); r.Code != 200 || r.Text != write(t, content, "app.pdb") {
 			t.Errorf("got %d %.100s", r.Code, r.Text)
+		}
+	}
+}
+
+// programOf returns a program with unwind information that has this PDB.
+func programOf(pdb *fixture.PDB) []byte {
+	program := fixture.NewPE(fixture.PEX64)
+	program.Time, program.ImageSize = 0x6b0b088e, 0x8000
+	program.Section(fixture.PESection{Name: ".text", Addr: 0x1000, Data: make([]byte, 0x400), Flags: fixture.PECode})
+	program.Section(fixture.PESection{Name: ".xdata", Addr: 0x5000, Data: fixture.PEUnwind{Codes: []uint16{0x4204}}.Bytes()})
+	program.Table(fixture.PEDirException, fixture.PESection{Name: ".pdata", Addr: 0x6000, Data: fixture.PEPack([]uint32{0x1100, 0x1120, 0x5000})})
+	record := fixture.PEPack("RSDS", pdb.GUID, pdb.DebugAge, `D:\build\tea.pdb`+"\x00")
+	debug, size := fixture.PEDebug(0x7000, 0, fixture.PEDebugEntry{Kind: 2, Data: record, Mapped: true})
+	program.Table(fixture.PEDirDebug, fixture.PESection{Name: ".rdata", Addr: 0x7000, Flags: fixture.PEData, Data: debug})
+	program.Dirs[fixture.PEDirDebug][1] = size
+	return program.Bytes()
+}
+
+// A PDB does not have the name of its program.
+func TestSymFileNamesTheCodeFile(t *testing.T) {
+	debug := fixture.SamplePDB()
+	pdb, exe := debug.Bytes(), programOf(debug)
+	_, modules, err := debugfile.Identify(bin.Bytes(pdb))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := modules[0]
+	const line = "\nINFO CODE_ID 6B0B088E8000"
+	for name, want := range map[string]string{"tea.dll": line + " tea.dll\n", "tea pot.exe": line + " tea pot.exe\n", "executable": line + "\n", "tea.dl_": line + "\n"} {
+		dir := t.TempDir()
+		for name, content := range map[string][]byte{"call.pdb": pdb, name: exe} {
+			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := "/call.pdb/" + m.DebugID.Breakpad() + "/call.sym"
+		folder := open(t, t.TempDir(), "sources:\n- {id: files, type: filesystem, path: '"+dir+"'}\n")
+		uploads := open(t, t.TempDir(), "")
+		uploads.upload(t, ident.DefaultProject, map[string][]byte{"call.pdb": pdb, "bin/" + name: exe})
+		for place, s := range map[string]*station{"folder": folder, "uploads": uploads} {
+			if r := sendTo(t, http.MethodGet, s.url+path, "", ""); r.Code != 200 || !strings.Contains(r.Text, want) {
+				t.Errorf("%s of a %s: got %d without %q: %.300s", name, place, r.Code, want, r.Text)
+			}
 		}
 	}
 }

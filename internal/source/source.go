@@ -21,6 +21,7 @@ type Candidate struct {
 	Public    bool   // in a public source, where a miss may be remembered for longer
 	Local     bool   // in a folder of this machine: a miss is cheap and not remembered
 	Path      string // for the Fetch of its source
+	Name      string // of the file; empty: the last part of Path
 	Checksum  string // of the debug file, from the request, for servers that require it
 	Validator string // of the known state of the file, or empty
 	Base      uint64 // image base, if the file does not have it: subtracted from its addresses

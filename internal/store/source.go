@@ -47,7 +47,7 @@ func (f *files) Candidates(ctx context.Context, m ident.Module, kinds []string) 
 			}
 			list = append(list, source.Candidate{
 				Source: SourceID, Kind: kind, Location: one.Upload + "/" + one.Name, Key: key, Local: true,
-				Path: Copy{one.Record.SHA256, one.Copy}.String(),
+				Path: Copy{one.Record.SHA256, one.Copy}.String(), Name: ident.FileName(one.Name),
 			})
 		}
 	}

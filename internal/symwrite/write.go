@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Module    string         // name of the module; empty: that of the object, or else File
 	File      string         // name of the debug file
+	CodeFile  string         // name of the binary, if that is a PE file; empty: not known
 	Mangled   bool           // keep mangled names
 	Binary    *object.Object // binary of the debug file; may be nil
 	Generator string         // name and version of the program
@@ -88,7 +89,7 @@ func (s *writer) writeFunctions(ctx context.Context, w io.Writer, obj *object.Ob
 func (s *writer) appendHeader(dst []byte, m ident.Module, opt Options) []byte {
 	if opt.Binary != nil && m.CodeID.IsZero() {
 		b := opt.Binary.Info().Module
-		m.CodeID, m.CodeFile, m.DebugFile = b.CodeID, cmp.Or(b.CodeFile, opt.File), cmp.Or(m.DebugFile, b.DebugFile)
+		m.CodeID, m.CodeFile, m.DebugFile = b.CodeID, b.CodeFile, cmp.Or(m.DebugFile, b.DebugFile)
 	}
 	dst = breakpad.AppendModule(dst, breakpad.Module{
 		OS: breakpadOS(m.Type), Arch: m.Arch.String(), ID: m.DebugID.Breakpad(),
@@ -96,7 +97,7 @@ func (s *writer) appendHeader(dst []byte, m ident.Module, opt Options) []byte {
 	})
 	if !m.CodeID.IsZero() {
 		code := strings.ToUpper(m.CodeID.String())
-		dst = breakpad.AppendInfo(dst, "CODE_ID", strings.TrimSpace(code+" "+m.CodeFile))
+		dst = breakpad.AppendInfo(dst, "CODE_ID", strings.TrimSpace(code+" "+cmp.Or(m.CodeFile, opt.CodeFile)))
 	}
 	dst = breakpad.AppendInfo(dst, "GENERATOR", opt.Generator)
 	for id, t := range s.files.first {
