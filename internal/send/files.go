@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,7 +182,7 @@ func (x *finder) file(ctx context.Context, name string, src bin.Source) (done bo
 		x.failed(name, err)
 		return true, nil
 	case !slices.ContainsFunc(modules, hasID):
-		x.skipped.Nameless = append(x.skipped.Nameless, Nameless{name, advice(kind)})
+		x.skipped.Nameless = append(x.skipped.Nameless, Nameless{name, advice(name, kind)})
 		return true, nil
 	}
 	f := &File{Path: name, Kind: kind, Modules: modules, Source: src}
@@ -193,10 +194,17 @@ func (x *finder) file(ctx context.Context, name string, src bin.Source) (done bo
 
 func hasID(m ident.Module) bool { return !m.DebugID.IsZero() || !m.CodeID.IsZero() }
 
+// noSplitID is why a file with units of -gsplit-dwarf is not uploaded. A program may have
+// thousands of them.
+const noSplitID = "units of -gsplit-dwarf have no id"
+
 // advice returns why a file of a format has no id, and how it gets one.
-func advice(kind string) string {
+func advice(name, kind string) string {
 	switch kind {
 	case "elf":
+		if extension := strings.ToLower(path.Ext(name)); extension == ".dwo" || extension == ".dwp" {
+			return noSplitID
+		}
 		return "no build id: link with --build-id"
 	case "wasm":
 		return "no build id: link with --build-id, or add a section build_id"

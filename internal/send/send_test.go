@@ -305,6 +305,30 @@ func TestFilesThatCannotBeUploaded(t *testing.T) {
 	}
 }
 
+// Linking with --build-id gives these files no id.
+func TestUnitsOfSplitDWARFAreNotAdvisedToHaveABuildID(t *testing.T) {
+	corpus, err := os.ReadFile("../object/testdata/corpus/dwp5.dwp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, dir := newServer(t), t.TempDir()
+	for _, name := range []string{"app.dwp", "unit.dwo", "unit.o"} {
+		write(t, dir, name, string(corpus))
+	}
+	_, skipped, err := upload(t, send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}, dir, dir)
+	if err != nil || len(skipped.Nameless) != 3 {
+		t.Fatalf("skipped %+v, %v; want 3 files without an id", skipped, err)
+	}
+	var errs strings.Builder
+	report := send.NewReport(io.Discard, &errs, console.NewProgress(nil, "", "", time.Time{}, nil), false)
+	_ = report.End(skipped) // that nothing was uploaded
+	for text, want := range map[string]int{"units of -gsplit-dwarf have no id\n": 2, "--build-id\n": 1, "\"symbolon sym PROGRAM\"": 1} {
+		if got := strings.Count(errs.String(), text); got != want {
+			t.Errorf("got %q %d times, want %d: %s", text, got, want, errs.String())
+		}
+	}
+}
+
 func TestErrorsNameTheCause(t *testing.T) {
 	s, dir := newServer(t), t.TempDir()
 	write(t, dir, "a.sym", symFile("E", 10))
