@@ -116,7 +116,7 @@ func (f *uploadFlags) uploadTo(ctx context.Context, out *send.Report, paths []st
 	if err != nil {
 		return cli.Usage(err.Error())
 	}
-	r.Done, r.Progress = out.Done, out.Progress
+	r.Done, r.Progress, r.Retrying = out.Done, out.Progress, out.Retrying
 	return f.upload(ctx, r, out, paths)
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"symbolon/internal/transfer"
@@ -42,29 +41,22 @@ func parseRefusal(r *http.Response, body []byte) *refusal {
 		return nil
 	}
 	f := &refusal{
-		status: r.StatusCode, location: oneLine(r.Header.Get("Location")),
+		status: r.StatusCode, location: transfer.OneLine(r.Header.Get("Location")),
 		after: transfer.RetryAfter(r.Header.Get("Retry-After"), time.Now()),
 	}
 	if isJSON {
-		f.text, f.uuid = oneLine(a.Error.Text), oneLine(a.UUID)
+		f.text, f.uuid = transfer.OneLine(a.Error.Text), transfer.OneLine(a.UUID)
 		if a.Error.Code != nil {
-			f.code = oneLine(fmt.Sprint(a.Error.Code))
+			f.code = transfer.OneLine(fmt.Sprint(a.Error.Code))
 		}
+	} else if f.status/100 != 2 {
+		f.text = transfer.PlainReason(r.Header, body)
 	}
 	if f.status/100 == 2 {
 		f.isForeign = f.code == "" && f.text == ""
 		f.status = cmp.Or(a.Status, http.StatusInternalServerError)
 	}
 	return f
-}
-
-// oneLine returns text of a server on one line of at most 500 bytes.
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > 500 {
-		text = strings.ToValidUTF8(text[:500], "") + "…"
-	}
-	return text
 }
 
 // isTransient reports whether a retry may succeed.

@@ -261,6 +261,8 @@ func (s *sender) sendPart(ctx context.Context, x *image, set *partSet, n int, up
 				return err
 			}
 			after = min(refused.after, maxRetryAfter)
+		} else if text, again := transfer.Reason(err); !again {
+			return fmt.Errorf("connect to the server: %s", text)
 		}
 		if attempt == maxAttempts {
 			return fmt.Errorf("tried %s: %w", console.Count(attempt, "time"), err)

@@ -52,7 +52,9 @@ type Outcome struct {
 type Remote struct {
 	Done     func(Outcome)           // is called for each file
 	Progress func(done, total int64) // reports bytes of chunks, one call at a time
+	Retrying func(why error)         // reports a failure that may pass, one call at a time
 
+	mu     sync.Mutex
 	cfg    Config
 	base   *url.URL
 	http   http.Client
@@ -81,7 +83,7 @@ func NewRemote(cfg Config) (*Remote, error) {
 		cfg.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: idleTime, MaxIdleConnsPerHost: cfg.Parallel}
 	}
 	return &Remote{
-		Done: func(Outcome) {}, Progress: func(int64, int64) {}, cfg: cfg, base: u,
+		Done: func(Outcome) {}, Progress: func(int64, int64) {}, Retrying: func(error) {}, cfg: cfg, base: u,
 		http: http.Client{
 			Transport:     cfg.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

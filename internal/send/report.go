@@ -21,6 +21,7 @@ type Report struct {
 
 	counts map[State]int // files that could not be read are refused
 	sent   int64         // bytes of the uploaded files
+	retry  string        // the last printed reason for a retry
 }
 
 // NewReport returns a Report that prints files to out, as text or JSON, and the rest
@@ -58,6 +59,15 @@ func (r *Report) Done(x Outcome) {
 		Detail  string        `json:"detail,omitempty"`
 		Sent    int64         `json:"sent_bytes"`
 	}{x.File.Path, x.File.Kind, m.DebugID, m.CodeID, x.State, x.Detail, x.Sent})
+}
+
+// Retrying prints why a request is made again, once for equal reasons in a row.
+func (r *Report) Retrying(why error) {
+	if text := why.Error(); text != r.retry {
+		r.retry = text
+		r.bar.Clear()
+		console.Printf(r.errs, "symbolon: %s; trying again\n", console.Printable(text))
+	}
 }
 
 // Failed prints a file that cannot be read or was refused.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -347,6 +348,36 @@ func TestErrorsNameTheCause(t *testing.T) {
 		c.cfg.Parallel = 1
 		if _, _, err := upload(t, c.cfg, dir, dir); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want an error with %q", c.cfg, err, c.want)
+		}
+	}
+}
+
+func TestRetriesAreReported(t *testing.T) {
+	busy := newServer(t)
+	busy.busy = 100
+	secure := httptest.NewUnstartedServer(busy.Config.Handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	dir := t.TempDir()
+	write(t, dir, "a.sym", symFile("E", 10))
+	plain := strings.Replace(secure.URL, "https:", "http:", 1)
+	for _, c := range []struct{ url, printed, err string }{
+		{busy.URL, "symbolon: the server answers 503 Service Unavailable; trying again\n", "the server answers 503 Service Unavailable"},
+		{secure.URL, "", "connect to " + secure.Listener.Addr().String() +
+			": certificate is not trusted: x509: certificate signed by unknown authority"},
+		{plain, "", "the server answers 400 Bad Request: Client sent an HTTP request to an HTTPS server."},
+	} {
+		r, err := send.NewRemote(send.Config{URL: c.url, Token: token, Project: "orchard", Parallel: 1, RetryWait: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs strings.Builder
+		report := send.NewReport(io.Discard, &errs, console.NewProgress(nil, "", "", time.Time{}, nil), false)
+		r.Retrying = report.Retrying
+		_, err = send.Upload(t.Context(), r, []string{dir}, "", report.Failed)
+		if err == nil || err.Error() != c.err || errs.String() != c.printed {
+			t.Errorf("%s: got %v and printed %q, want %s and %q", c.url, err, errs.String(), c.err, c.printed)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package send
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,7 +158,11 @@ func (r *Remote) do(ctx context.Context, x call, answer any) error {
 	backoff := transfer.Backoff{First: r.cfg.RetryWait, Max: 10 * time.Second, MaxAfter: time.Minute}
 	for try := 1; ; try++ {
 		canPass, after, err := r.try(ctx, x, answer)
-		if err != nil && canPass && try < maxTries && backoff.Wait(ctx, try, after) {
+		mayRetry := err != nil && canPass && try < maxTries && after <= backoff.MaxAfter && ctx.Err() == nil
+		if mayRetry {
+			r.retrying(err)
+		}
+		if mayRetry && backoff.Wait(ctx, try, after) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -165,6 +170,13 @@ func (r *Remote) do(ctx context.Context, x call, answer any) error {
 		}
 		return err
 	}
+}
+
+// retrying reports a failure after which a request is made again.
+func (r *Remote) retrying(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Retrying(err)
 }
 
 // try makes a request once. If it fails, try reports whether the failure may pass, and
@@ -186,7 +198,8 @@ func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, aft
 		if u := (*url.Error)(nil); errors.As(err, &u) {
 			err = u.Err
 		}
-		return true, 0, fmt.Errorf("connect to %s: %w", r.base.Host, err)
+		text, canPass := transfer.Reason(err)
+		return canPass, 0, fmt.Errorf("connect to %s: %s", r.base.Host, text)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -206,7 +219,7 @@ func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, aft
 func (r *Remote) refusal(resp *http.Response, text []byte) error {
 	var a struct{ Detail, Error string }
 	_ = json.Unmarshal(text, &a) // it may be a page
-	why := strings.Join(strings.Fields(a.Detail+" "+a.Error), " ")
+	why := cmp.Or(transfer.OneLine(a.Detail+" "+a.Error), transfer.PlainReason(resp.Header, text))
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized && r.cfg.Token == "":
 		return fmt.Errorf("the server requires a token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
@@ -216,8 +229,6 @@ func (r *Remote) refusal(resp *http.Response, text []byte) error {
 		return fmt.Errorf("the server answers %s, and names %.200q: if that is right, name it with -u", resp.Status, resp.Header.Get("Location"))
 	case why == "":
 		return fmt.Errorf("the server answers %s", resp.Status)
-	case len(why) > 500:
-		why = strings.ToValidUTF8(why[:500], "") + "…"
 	}
 	return fmt.Errorf("the server answers %s: %s", resp.Status, why)
 }

@@ -2,14 +2,11 @@ package web
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"symbolon/internal/fault"
@@ -118,53 +115,10 @@ func connecting(err error) bool {
 // wording returns a text for an error of a connection, and whether another try may
 // succeed.
 func wording(err error) (text string, again bool) {
-	var (
-		lookup *net.DNSError
-		cert   *tls.CertificateVerificationError
-		record tls.RecordHeaderError
-		remote *net.OpError
-	)
-	var proxy proxyError
-	switch {
-	case errors.As(err, &proxy):
+	if proxy := proxyError(0); errors.As(err, &proxy) {
 		return "the proxy answers " + statusText(int(proxy)), proxy >= 500
-	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return "no such host", false
-	case errors.As(err, &lookup):
-		return "the name of the host could not be looked up", true
-	case errors.As(err, &cert):
-		return "certificate is not trusted: " + cert.Err.Error(), false
-	case errors.As(err, &record):
-		return "the server does not speak TLS", false
-	case errors.As(err, &remote) && remote.Op == "remote error":
-		return "the server refuses the TLS handshake: " + remote.Err.Error(), false
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused", true
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "connection reset by the server", true
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return "no way to the host", true
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the connection ended before the file did", true
-	case errors.Is(err, io.EOF):
-		return "connection closed without an answer", true
 	}
-	for _, known := range [...]struct {
-		part, text string
-		again      bool
-	}{
-		{"server gave HTTP response to HTTPS client", "the server does not speak TLS", false},
-		// Or the connection began with the rest of a body that an earlier answer
-		// should not have had.
-		{"malformed HTTP", "the server does not speak HTTP", true},
-		{"malformed MIME header", "the server does not speak HTTP", true},
-		{"server closed idle connection", "connection closed without an answer", true},
-	} {
-		if strings.Contains(err.Error(), known.part) {
-			return known.text, known.again
-		}
-	}
-	return "connection failed: " + err.Error(), true
+	return transfer.Reason(err)
 }
 
 // brief truncates a long text.
