@@ -73,14 +73,13 @@ func Open(cfg Config, dir string, now func() time.Time, log *slog.Logger) (*Stor
 		saveNow: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := os.MkdirAll(s.temps(), 0o700); err != nil {
-		return nil, fault.New(fault.Internal, place, "create the data directory: %w", err)
+		return nil, fmt.Errorf("create the data directory: %w; choose another with --data", err)
 	}
 	var err error
 	if s.ledger, err = openLedger(s.index()); errors.Is(err, ErrInUse) {
-		return nil, fault.New(fault.Internal, place,
-			"data directory %s %w (lock on %s); stop it or choose another --data", dir, ErrInUse, s.index())
+		return nil, fmt.Errorf("data directory %s %w (lock on %s); stop it or choose another --data", dir, ErrInUse, s.index())
 	} else if err != nil {
-		return nil, fault.New(fault.Internal, place, "open the index: %w", err)
+		return nil, fmt.Errorf("open the index of the data directory: %w; choose another with --data", err)
 	}
 	if err := s.reconcile(); err != nil {
 		return nil, errors.Join(err, s.ledger.file.Close())
