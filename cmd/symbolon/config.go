@@ -229,8 +229,9 @@ func configCheckCommand(e *env) *cobra.Command {
 		Use: "check [FILE]", Short: "Check the configuration",
 		Long: `FILE is the configuration file, as with --config. The command lists all errors, and
 logs the warnings of serve. It checks the files and folders of the configuration
-with the rights of the user who runs it; to check that folders can be written, it
-creates and removes a folder there. It makes no requests over the network.`,
+with the rights of the user who runs it: run it as the user of the server. To check
+that folders can be written, it creates and removes a folder there. It makes no
+requests over the network.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -256,7 +257,11 @@ creates and removes a folder there. It makes no requests over the network.`,
 			if noSymbols(cfg) {
 				warnings(e, cfg).Warn(noSymbolsText)
 			}
-			say(e.stdout, "the configuration is good\n")
+			text := "the configuration is good"
+			if node.CheckState(cfg) != nil {
+				text = "the configuration has no errors, but this user cannot write the folder of uploads"
+			}
+			say(e.stdout, "%s\n", text)
 			return nil
 		},
 	}

@@ -203,6 +203,9 @@ func (s *server) warn(note string) {
 	if note != "" {
 		s.log.Warn(note)
 	}
+	if err := node.CheckState(s.cfg); err != nil {
+		s.log.Warn(err.Error())
+	}
 	if noSymbols(s.cfg) && s.key == "" {
 		s.log.Warn(noSymbolsText)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"symbolon/internal/api"
 	"symbolon/internal/config"
@@ -21,20 +22,16 @@ func Check(cfg *config.Config, log *slog.Logger) error {
 	if note != "" {
 		log.Warn(note)
 	}
-	folders := []struct{ key, dir string }{{"data", cfg.Data}}
-	if cfg.StateSource() < 0 && !Inside(cfg.State, cfg.Data) {
-		folders = append(folders, struct{ key, dir string }{"state", cfg.State})
+	if err == nil { // else the folders are not known
+		err = probe("data", cfg.Data)
+		errs = append(errs, err)
 	}
-	for _, f := range folders {
-		if err != nil {
-			break // the folders are not known
-		}
-		at, err := probe(f.dir)
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			log.Warn("this user cannot write a folder of the configuration", "key", f.key, "folder", f.dir)
+	if err == nil {
+		switch err := CheckState(cfg); {
+		case isDenied(err):
+			log.Warn(err.Error()) // the server starts
 		case err != nil:
-			errs = append(errs, fmt.Errorf("%s is %q: create a folder in %s: %w", f.key, f.dir, at, err))
+			errs = append(errs, err)
 		}
 	}
 	if _, err := api.ReadVersion(cfg.HTTP.VersionFile); err != nil {
@@ -44,21 +41,41 @@ func Check(cfg *config.Config, log *slog.Logger) error {
 	return errors.Join(append(errs, CheckSources(cfg, log)...)...)
 }
 
-// probe creates and removes a folder in dir, or in the closest parent of dir that
-// exists, which it returns.
-func probe(dir string) (at string, err error) {
-	for at = dir; ; at = filepath.Dir(at) {
+// CheckState returns an error if this user cannot write the folder of the state, in a
+// configuration that Settle has completed. A server starts without it, and refuses
+// uploads.
+func CheckState(cfg *config.Config) error {
+	if cfg.StateSource() >= 0 {
+		return nil
+	}
+	err := probe("state", cfg.State)
+	if isDenied(err) {
+		return fmt.Errorf("uploads and new tokens will fail: %w; let this user write it, or name another with --set state=DIR", err)
+	}
+	return err
+}
+
+// isDenied reports whether a folder cannot be written by this user, or by none.
+func isDenied(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// probe creates and removes a folder in the folder of a key, or in its closest parent
+// that exists.
+func probe(key, dir string) error {
+	for at := dir; ; at = filepath.Dir(at) {
 		made, err := os.MkdirTemp(at, ".symbolon-check-*")
 		if err == nil {
-			return at, os.Remove(made)
+			return os.Remove(made)
 		}
-		if _, missing := os.Lstat(at); !errors.Is(missing, fs.ErrNotExist) {
-			var path *fs.PathError
-			if errors.As(err, &path) {
-				err = path.Err // the path has a random name
-			}
-			return at, err
+		if _, missing := os.Lstat(at); errors.Is(missing, fs.ErrNotExist) {
+			continue
 		}
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err // the path has a random name
+		}
+		return fmt.Errorf("%s is %q: create a folder in %s: %w", key, dir, at, err)
 	}
 }
 
