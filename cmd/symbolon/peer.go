@@ -93,7 +93,7 @@ command is for caches that are not in use by a server.`,
 				select {
 				case <-time.After(again.every):
 				case <-c.Context().Done():
-					return nil
+					return context.Cause(c.Context())
 				}
 			}
 		},

@@ -89,7 +89,10 @@ func (f *profileFlags) run(ctx context.Context, e *env, name string) error {
 	if !f.isHeadless {
 		profiler.Browse(address)
 	}
-	return v.Serve(ctx, ln)
+	if err := v.Serve(ctx, ln); err != nil {
+		return err
+	}
+	return ctx.Err() // a signal ended it
 }
 
 // checkProfile returns an error if a file is not a profile.

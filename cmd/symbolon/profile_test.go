@@ -36,7 +36,7 @@ func viewing(t *testing.T, args ...string) string {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if code := <-ended; code != exitDone || errs.Len() > 0 {
+		if code := <-ended; code != exitFailed || errs.String() != "symbolon: interrupted\n" {
 			t.Errorf("exit %d, %s", code, errs.String())
 		}
 	})

@@ -103,6 +103,25 @@ func TestSignalsEndCommandsWithTheirStatus(t *testing.T) {
 	}
 }
 
+// TestCommandsThatRunUntilASignalEndWithItsStatus has those that are not servers.
+func TestCommandsThatRunUntilASignalEndWithItsStatus(t *testing.T) {
+	t.Parallel()
+	profile := filepath.Join(t.TempDir(), "p.json")
+	if err := os.WriteFile(profile, []byte(`{"meta":{"preprocessedProfileVersion":50},"libs":[],"threads":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"symbolon", "profile", "--no-open", "--port", "0", profile}, {"symbolon", "cleanup", "--repeat"}} {
+		for s, want := range map[syscall.Signal]string{syscall.SIGINT: "exit status 130", syscall.SIGTERM: "exit status 143"} {
+			p := newProcess(t, args...).start()
+			p.line()
+			p.signal(s)
+			if got := p.end(); got != want {
+				t.Errorf("%s ends %q with %q, want %q: %s", s, args, got, want, p.stderr)
+			}
+		}
+	}
+}
+
 // TestAClosedPipeLeavesNothingBehind runs commands whose output is not read.
 func TestAClosedPipeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
