@@ -77,9 +77,9 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 			opt.Symbolicator = []byte{}
 		}
 	}
-	for key, value := range map[string]string{"data": f.data, "http.listen": f.listen} {
-		if value != "" {
-			opt.Sets = append(opt.Sets, key+"="+value)
+	for _, flag := range []config.Flag{{Name: "--data", Key: "data", Value: f.data}, {Name: "--listen", Key: "http.listen", Value: f.listen}} {
+		if flag.Value != "" {
+			opt.Flags = append(opt.Flags, flag)
 		}
 	}
 	opt.Sources = append(opt.Sources, f.folders...)
@@ -97,6 +97,9 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 	cfg, loaded, err := config.Read(opt)
 	if unread != nil {
 		err = unread // other errors may follow from it
+	}
+	if wrong := (*config.FlagError)(nil); errors.As(err, &wrong) {
+		err = cli.Usage(err.Error())
 	}
 	return cfg, loaded, err
 }

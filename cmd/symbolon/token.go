@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/cli"
+	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/token"
 )
@@ -36,11 +39,21 @@ TOKEN, as Auth-Token: TOKEN, as the password of any user, or in front of a path,
 allows uploads, which includes reading, and without --project the project default.
 
 "key" is another name of "token".`,
-		RunE: func(c *cobra.Command, _ []string) error { return runToken(c.Context(), e, &conf, q) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			for _, name := range g.Projects {
+				if err := ident.CheckProject(name); err != nil && name != token.Any {
+					return cli.Usage("--project: " + err.Error())
+				}
+			}
+			return runToken(c.Context(), e, &conf, q)
+		},
 	}
 	fs := c.Flags()
 	conf.addBase(fs)
 	addRight := func(text string) error {
+		if !slices.Contains(token.Rights(), token.Right(text)) {
+			return errors.New("must be read, symbolicate, upload, upload-try, delete or admin")
+		}
 		g.Rights = append(g.Rights, token.Right(text))
 		return nil
 	}

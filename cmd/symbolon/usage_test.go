@@ -21,7 +21,8 @@ func TestNoCommandIgnoresAnArgument(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"config check a b", "cache purge --all ./other", "config check --config a.yaml a.yaml",
-		"push-symbols package -p a --dry-run ./b", "help serve more", "help table build more", "--version more"} {
+		"push-symbols package -p a --dry-run ./b", "help serve more", "serve --set foo=bar", "serve --set mozilla.max_jobs=x --listen foo", "config check --source microsoft --source microsoft",
+		"token add --right foo", "token add --project //", "help table build more", "--version more"} {
 		refuses(t, strings.Fields(line)...)
 	}
 }

@@ -87,7 +87,7 @@ var wrong = []struct {
 	// validation
 	{file: "disk:\n  max_bytes: 7\n", want: "x.yaml:2:14: malformed: disk.max_bytes is 7: must be a size other than 7"},
 	{env: "SYMBOLON_DISK_MAX_BYTES=7", want: "environment SYMBOLON_DISK_MAX_BYTES: malformed: disk.max_bytes is 7: must be a size other than 7"},
-	{set: "disk.max_bytes=7", want: "flag: malformed: disk.max_bytes is 7: must be a size other than 7"},
+	{set: "disk.max_bytes=7", want: "--set disk.max_bytes: malformed: disk.max_bytes is 7: must be a size other than 7"},
 	{file: "disk: {wait: 7s}", want: "x.yaml:1:7: malformed: disk: waiting 7s is bad luck"},
 	{file: "peers:\n- id: a\n  store: {max_bytes: 7}\n", want: "x.yaml:3:22: malformed: peers[0].store.max_bytes is 7: must be a size other than 7"},
 	{file: "count: 13", want: "x.yaml:1:8: malformed: thirteen is not allowed"},

@@ -6,7 +6,7 @@ import "reflect"
 // validated. Values that it has already count as defaults. After an error, dst
 // has what could be read. The error is a *fault.Error, or has one for each
 // mistake, joined: those of the file in its order, then those of variables and
-// flags.
+// flags. It is a *FlagError if only values of flags are invalid.
 func Load(dst any, o Options) (*Loaded, error) {
 	v := reflect.ValueOf(dst).Elem()
 	l := &loader{
@@ -23,6 +23,7 @@ func Load(dst any, o Options) (*Loaded, error) {
 	l.fillDefaults(v)
 	l.validate(l.root, v, "")
 	if c, ok := v.Interface().(Config); ok && o.Check != nil && !l.failed[""] {
+		l.isCheck = true
 		l.invalid(l.root, "", o.Check(c))
 	}
 	return &l.Loaded, l.all()

@@ -19,7 +19,8 @@ type Options struct {
 	Foreign          []Foreign // variables that were made for another program
 	Environ          []string  // NAME=VALUE, as os.Environ has them
 	Others           []string  // our variables that set no key
-	Sets             []string  // KEY=VALUE, from flags
+	Flags            []Flag    // flags that set one key
+	Sets             []string  // KEY=VALUE, from --set
 
 	Sources []source.Config    // from flags; nil: those of the rest
 	Check   func(Config) error // looks at what Validate does not: the world; its errors begin with their keys; may be nil
@@ -33,6 +34,14 @@ type Foreign struct {
 	Value string
 	Err   error // the reason for a missing value
 }
+
+// Flag is a flag that sets one key.
+type Flag struct{ Name, Key, Value string }
+
+// A FlagError is the error of values of flags, if there are no other mistakes.
+type FlagError struct{ error }
+
+func (e *FlagError) Unwrap() error { return e.error }
 
 // Loaded has the results of Load other than the values.
 type Loaded struct {
@@ -49,6 +58,8 @@ type loader struct {
 	failed    map[string]bool   // keys with a value that could not be read
 	meant     map[string]bool   // keys that an unknown one was probably meant to be
 
+	isCheck bool // Options.Check looks at the world
+
 	doc    *document
 	expand bool               // ${NAME} in texts
 	origin func(place) string // of values of doc
@@ -57,7 +68,10 @@ type loader struct {
 // note remembers that the value of a key was written at p of the document. The
 // place of a section is that of the first key in it.
 func (l *loader) note(path string, p place) {
-	from := origin{l.origin(p), l.doc.number, p}
+	from := origin{l.origin(p), l.doc.number, p, l.doc.isFlag}
+	if from.isFlag {
+		from.text = l.doc.name
+	}
 	l.places[path] = from
 	for path != "" {
 		path = parent(path)

@@ -39,17 +39,23 @@ func (l *loader) all() error {
 		return cmp.Or(cmp.Compare(a.document, b.document), cmp.Compare(a.place.line, b.place.line), cmp.Compare(a.place.column, b.place.column))
 	})
 	var errs []error
+	isFlags := len(l.mistakes) > 0
 	for i, m := range l.mistakes {
+		isFlags = isFlags && m.isFlag
 		if i == maxMistakes {
 			errs = append(errs, fault.New(fault.Malformed, "", "there are more mistakes than these %d", maxMistakes))
 			break
 		}
 		errs = append(errs, m.error)
 	}
+	err := errors.Join(errs...)
 	if len(errs) == 1 {
-		return errs[0]
+		err = errs[0]
 	}
-	return errors.Join(errs...)
+	if isFlags {
+		return &FlagError{err}
+	}
+	return err
 }
 
 // validate validates the section f at path and all sections in it, except for
@@ -115,7 +121,7 @@ func (l *loader) invalid(f *field, path string, err error) {
 		at = parent(at)
 		from, written = l.places[at]
 	}
-	l.add(mistake{fault.New(fault.Malformed, from.text, "%w", err), from.document, from.place})
+	l.add(mistake{fault.New(fault.Malformed, from.text, "%w", err), from.document, from.place, from.isFlag && !l.isCheck})
 }
 
 // follows reports whether a text about the section at path names a key with a

@@ -81,12 +81,16 @@ func nearestVariable(name string, known []string) string {
 func (l *loader) sets(v reflect.Value, o Options) {
 	for _, s := range o.Sets {
 		path, value, ok := strings.Cut(s, "=")
-		l.begin("--set "+shownKey(path), "flag")
+		l.beginFlag("--set " + shownKey(path))
 		err := l.doc.wrong(place{}, "must be KEY=VALUE")
 		if ok {
 			err = l.set(v, path, value)
 		}
 		l.mistake(path, err)
+	}
+	for _, f := range o.Flags {
+		l.beginFlag(f.Name)
+		l.mistake(f.Key, l.set(v, f.Key, f.Value))
 	}
 }
 
@@ -95,7 +99,7 @@ func (l *loader) sources(v reflect.Value, o Options) {
 	if o.Sources == nil {
 		return
 	}
-	l.begin("--source", "flag")
+	l.beginFlag("--source")
 	const path = "sources"
 	v.Field(l.root.find(path).index).Set(reflect.ValueOf(o.Sources))
 	l.forget(path)
@@ -118,6 +122,12 @@ func (l *loader) open(name string) {
 func (l *loader) begin(name, origin string) {
 	l.open(name)
 	l.expand, l.origin = false, func(place) string { return origin }
+}
+
+// beginFlag makes the loader read values of a flag.
+func (l *loader) beginFlag(name string) {
+	l.begin(name, "flag")
+	l.doc.isFlag = true
 }
 
 // set gives the key at path below v the value of text.

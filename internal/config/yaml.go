@@ -61,6 +61,7 @@ type mistake struct {
 	error
 	document int
 	place    place
+	isFlag   bool // of a value of a flag, whatever files and folders there are
 }
 
 func (m mistake) Unwrap() error { return m.error }
@@ -70,12 +71,14 @@ type origin struct {
 	text     string // for people
 	document int
 	place    place
+	isFlag   bool
 }
 
 // document reads one YAML text.
 type document struct {
 	name   string // for messages
 	number int    // orders the documents of a Load
+	isFlag bool   // it is the value of a flag
 
 	aliases map[*yaml.Node]bool // anchors whose aliases are being copied
 }
@@ -89,7 +92,7 @@ func (d *document) at(p place) string {
 }
 
 func (d *document) wrong(p place, format string, args ...any) error {
-	return mistake{fault.New(fault.Malformed, d.at(p), format, args...), d.number, p}
+	return mistake{fault.New(fault.Malformed, d.at(p), format, args...), d.number, p, d.isFlag}
 }
 
 // parse reads a text of one document. An empty document is a null.
