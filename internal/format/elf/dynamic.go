@@ -12,6 +12,7 @@ const (
 	tagPLTRel, tagPLTRelAddr, tagPLTRelSize = 20, 23, 2
 	tagSOName, tagMIPSSymbols               = 14, 0x70000011
 	tagFlags1, flagPIE                      = 0x6ffffffb, 0x08000000 // DF_1_PIE
+	tagVersions                             = 0x6ffffff0
 )
 
 // dynamic returns the value of a tag of the dynamic segment, 0 without it. The
@@ -52,6 +53,9 @@ func (f *File) dynamicTable() (t table) {
 	}
 	t.syms = t.syms[:min(n, have)*size]
 	t.strs = t.strs[:min(names, uint64(len(t.strs)))]
+	if addr := f.dynamic(tagVersions); addr != 0 {
+		t.versions = f.bytesFrom(addr)
+	}
 	return t
 }
 

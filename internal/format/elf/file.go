@@ -17,8 +17,9 @@ const (
 	SectionSymTab, SectionDynSym = 2, 11 // SHT_*
 	SectionRel, SectionRela      = 9, 4
 	SectionNote                  = 7
-	SectionNoBits                = 8  // has no bytes in the file
-	sectionIndices               = 18 // SHT_SYMTAB_SHNDX
+	SectionNoBits                = 8          // has no bytes in the file
+	sectionIndices               = 18         // SHT_SYMTAB_SHNDX
+	sectionVersions              = 0x6fffffff // SHT_GNU_VERSYM
 
 	FlagAlloc, FlagExec = 0x2, 0x4 // SHF_*
 	flagCompressed      = 0x800

@@ -31,6 +31,9 @@ type Symbol struct {
 	Table   uint8  // 0: .symtab, 1: .dynsym
 	Bind    uint8
 	Type    uint8
+	// IsOld reports whether programs are no longer linked with this version of the name,
+	// according to .dynsym. In .symtab, its name ends with @VERSION instead.
+	IsOld bool
 }
 
 // Rank orders the symbols of one address: the one with the lowest rank is
@@ -53,6 +56,9 @@ type table struct {
 	syms    []byte
 	strs    []byte
 	indices []byte // section numbers beyond 16 bits
+	// versions has the numbers of the versions of names, in 15 bits; the highest bit
+	// is set for those that the linker does not use by default.
+	versions []byte
 }
 
 // findTables sets the symbol tables: those of the sections, or without section
@@ -81,11 +87,17 @@ func (f *File) sectionTable(s *Section) (t table) {
 	if t.strs == nil {
 		f.problem(place, s.Off, "section %d has no names", s.Link)
 	}
-	x := slices.IndexFunc(f.Sections, func(x Section) bool { return x.Type == sectionIndices && int64(x.Link) == int64(s.Index) })
-	if x >= 0 {
-		t.indices, _ = f.Raw(&f.Sections[x])
-	}
+	t.indices, t.versions = f.beside(s, sectionIndices), f.beside(s, sectionVersions)
 	return t
+}
+
+// beside returns the section of a type that has more about the symbols of a table.
+func (f *File) beside(s *Section, kind uint32) (raw []byte) {
+	x := slices.IndexFunc(f.Sections, func(x Section) bool { return x.Type == kind && int64(x.Link) == int64(s.Index) })
+	if x >= 0 {
+		raw, _ = f.Raw(&f.Sections[x])
+	}
+	return raw
 }
 
 // rawSymbol is a symbol as stored.
@@ -198,6 +210,9 @@ func (f *File) symbolsOf(number uint8, types uint16, opd *descriptors, at *uint6
 			continue
 		}
 		s := Symbol{Addr: raw.value, Size: raw.size, NameOff: raw.name, Section: section, Index: uint32(i), Table: number, Bind: raw.info >> 4, Type: kind}
+		if 2*i+2 <= len(t.versions) {
+			s.IsOld = f.Order.Uint16(t.versions[2*i:])>>15 != 0
+		}
 		switch {
 		case types != codeTypes:
 		case kind == SymbolNoType:

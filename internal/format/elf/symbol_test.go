@@ -240,6 +240,7 @@ func headless(e *fixture.ELF, tags func(addr map[string]uint64) []uint64) *fixtu
 	add("gnu", e.GNUHash(2, 4))
 	add("gnu1", e.GNUHash(5, 1))
 	add("rela", e.Relocs(true, fixture.ELFReloc{Sym: 5}, fixture.ELFReloc{Sym: 1}))
+	add("versions", e.Pack(uint16(0), uint16(2), uint16(0x8001), uint16(1), uint16(0), uint16(0x8002)))
 	add("rel", e.Relocs(false, fixture.ELFReloc{Sym: 1}, fixture.ELFReloc{Sym: 5}))
 	var b []byte
 	for _, v := range append(tags(addr), 5, addr["strs"], 6, addr["syms"], 10, 36, 0, 0, 6, 1) {
@@ -274,6 +275,37 @@ func TestDynamicSymbolsWithoutSectionHeaders(t *testing.T) {
 			if got, want := symbols(f), []string{"alpha=-2:10300+4", "label=-2:10304+0", "omega=-2:10308+0"}; !slices.Equal(got, want) {
 				t.Errorf("%s: %q", name, got)
 			}
+		}
+	})
+}
+
+// old returns the names whose versions are not the default.
+func old(f *elf.File) (names []string) {
+	f.Symbols(func(s elf.Symbol) bool {
+		if s.IsOld {
+			names = append(names, string(f.SymbolName(s.Table, s.NameOff)))
+		}
+		return true
+	})
+	return names
+}
+
+func TestOldVersionsAreMarked(t *testing.T) {
+	kinds(t, func(t *testing.T, e *fixture.ELF) {
+		bare := &fixture.ELF{Wide: e.Wide, Big: e.Big, Type: 3}
+		tags := func(a map[string]uint64) []uint64 { return []uint64{4, a["hash"], 0x6ffffff0, a["versions"]} }
+		if got, want := old(sound(t, headless(bare, tags))), []string{"label", "omega"}; !slices.Equal(got, want) {
+			t.Errorf("without section headers: %q, want %q", got, want)
+		}
+		code(e)
+		symbol := fixture.ELFSymbol{Name: "alpha", Kind: 2, Bind: 1, Section: 1, Value: 0x1000, Size: 16}
+		e.Symtab(".symtab", 2, symbol)
+		other := symbol
+		other.Name = "omega"
+		n := e.Symtab(".dynsym", 11, symbol, other, symbol)
+		e.Add(fixture.ELFSection{Name: ".gnu.version", Type: 0x6fffffff, Link: uint32(n), Data: e.Pack(uint16(0), uint16(3), uint16(0x8002))})
+		if got, want := old(sound(t, e)), []string{"omega"}; !slices.Equal(got, want) {
+			t.Errorf("with sections: %q, want %q", got, want)
 		}
 	})
 }

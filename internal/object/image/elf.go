@@ -294,7 +294,7 @@ func (b *elfFile) SymbolsAt(addr uint64, yield func(units.Symbol)) (quick bool) 
 
 // SymbolRank returns the rank of a symbol.
 func (b *elfFile) SymbolRank(s *units.Symbol) uint8 {
-	x := elf.Symbol{Size: s.Size, Bind: s.Kind >> 4, Type: s.Kind & 15}
+	x := elf.Symbol{Size: s.Size, Bind: s.Kind >> 4, Type: s.Kind & 15 &^ oldVersion}
 	return x.Rank(b.SymbolName(s.Table, s.Name))
 }
 
@@ -323,7 +323,7 @@ func (b *elfFile) symbols(yield func(units.Symbol), each func(func(elf.Symbol) b
 		}
 		yield(units.Symbol{
 			Addr: s.Addr, Size: s.Size, Name: s.NameOff, Table: s.Table + table,
-			Kind: s.Bind<<4 | s.Type, Label: s.Type == elf.SymbolNoType,
+			Kind: kindOf(&s), Label: s.Type == elf.SymbolNoType,
 		})
 		return true
 	})

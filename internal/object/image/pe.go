@@ -167,7 +167,9 @@ func (b *peFile) findBare() (bare bool) {
 
 // Named returns the places of the symbols with a name, whose decoration of C is part
 // of it.
-func (b *peFile) Named(name string) []object.Place { return b.NamedIn(name, b.f.SymbolName) }
+func (b *peFile) Named(name string) []object.Place {
+	return b.NamedIn(func(s *units.Symbol) bool { return string(b.f.SymbolName(s.Table, s.Name)) == name })
+}
 
 // Label returns the name of the symbol at an address, with the decoration of C.
 func (b *peFile) Label(addr uint64) string { return b.LabelIn(addr, b.f.SymbolName) }

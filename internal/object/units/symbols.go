@@ -167,14 +167,16 @@ func (l *symbols) named(addr uint64, at *int) []Symbol {
 }
 
 // Named returns the places of the symbols with a name.
-func (g *Image) Named(name string) []object.Place { return g.NamedIn(name, g.binary.SymbolName) }
+func (g *Image) Named(name string) []object.Place {
+	return g.NamedIn(func(s *Symbol) bool { return string(g.binary.SymbolName(s.Table, s.Name)) == name })
+}
 
-// NamedIn returns the places of the symbols that have a name according to nameOf.
-func (g *Image) NamedIn(name string, nameOf func(table uint8, off uint32) []byte) (found []object.Place) {
+// NamedIn returns the places of the symbols that have a name according to hasName.
+func (g *Image) NamedIn(hasName func(s *Symbol) bool) (found []object.Place) {
 	l, last := g.symbols(), uint64(0)
 	for i := range l.all {
 		s := &l.all[i]
-		if string(nameOf(s.Table, s.Name)) != name || len(found) > 0 && s.Addr == last {
+		if !hasName(s) || len(found) > 0 && s.Addr == last {
 			continue // several tables may have the same symbol
 		}
 		base, part, ok := g.Place(s.Addr)
