@@ -86,7 +86,7 @@ func (p *process) end() string {
 func TestSignalsEndCommandsWithTheirStatus(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("../../internal/object/testdata/corpus", "gcc-dwarf5")
-	for _, args := range [][]string{{"symbolon", "resolve", file}, {"addr2line", "-e", file}, {"llvm-symbolizer", "--obj=" + file}} {
+	for _, args := range [][]string{{"symbolon", "resolve", file}, {"addr2line", "-e", file}, {"llvm-symbolizer", "--obj=" + file}, {"symbolon", "filter"}} {
 		for s, want := range map[syscall.Signal]string{
 			syscall.SIGINT: "exit status 130", syscall.SIGTERM: "exit status 143", syscall.SIGHUP: "exit status 129",
 		} {

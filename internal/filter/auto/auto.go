@@ -122,6 +122,9 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 		defer f.Close()
 		from = f
 	}
+	if in.Data == nil && !isRegular(from) {
+		from = &stoppable{ctx: ctx, r: from}
+	}
 	raw := bufio.NewReaderSize(counter{ctx, from, in.Count}, headSize)
 	p := packingOf(raw)
 	head, err := headOf(raw, p)
@@ -171,6 +174,48 @@ func (c counter) Read(p []byte) (int, error) {
 		c.count(n)
 	}
 	return n, err
+}
+
+// stoppable is a pipe or a terminal, whose reads may wait for ever: one that waits when
+// the context ends is abandoned.
+type stoppable struct {
+	ctx  context.Context
+	r    io.Reader
+	buf  []byte
+	done chan got
+}
+
+// got is the outcome of a read.
+type got struct {
+	n   int
+	err error
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if s.buf == nil {
+		s.buf, s.done = make([]byte, headSize), make(chan got, 1)
+	}
+	buf := s.buf[:min(len(p), len(s.buf))]
+	go func() {
+		n, err := s.r.Read(buf)
+		s.done <- got{n, err}
+	}()
+	select {
+	case <-s.ctx.Done():
+		return 0, context.Cause(s.ctx)
+	case x := <-s.done:
+		return copy(p, buf[:x.n]), x.err
+	}
+}
+
+// isRegular reports whether reads of a file do not wait for other programs.
+func isRegular(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode().IsRegular()
 }
 
 // pack calls write with a writer that compresses to out, if there is a packing.
