@@ -124,6 +124,7 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 	}
 	if in.Data == nil && !isRegular(from) {
 		from = &stoppable{ctx: ctx, r: from}
+		in.Name = "-" // a pipe cannot be read again
 	}
 	raw := bufio.NewReaderSize(counter{ctx, from, in.Count}, headSize)
 	p := packingOf(raw)
@@ -139,7 +140,6 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 		if in.Name == "-" {
 			in.Stdin = raw
 		}
-
 		return pack(p, out, func(w io.Writer) error { return rewrite(ctx, run, f, in, w) })
 	}
 	r, err := Unpack(raw)
