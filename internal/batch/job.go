@@ -48,8 +48,8 @@ func parseKey(key string) (id unitID, version int, suffix string, ok bool) {
 // Counts are the numbers of some rows.
 type Counts struct {
 	Rows      int            `json:"rows"`
-	Failed    int            `json:"failed"` // rows without an answer
-	Addresses int            `json:"addresses"`
+	Failed    int            `json:"failed"`            // rows without an answer
+	Addresses int            `json:"addresses"`         // as often as rows have them
 	Named     int            `json:"named"`             // addresses with names
 	Missing   map[string]int `json:"missing,omitempty"` // modules by reason, in each part
 }

@@ -43,6 +43,7 @@ type Address struct {
 type Query struct {
 	Modules   []ident.Module
 	Addresses []Address
+	Times     []int32 // how often the input has each address, for Counts; nil: once
 	Symbols   []Symbol
 }
 

@@ -33,7 +33,7 @@ type Run struct {
 	counts  Counts
 }
 
-// Counts are the numbers of addresses that were looked up.
+// Counts are the numbers of addresses that were looked up, as often as the input has them.
 type Counts struct{ Addresses, Named int }
 
 // Missing is a module without names.
@@ -145,18 +145,23 @@ func (c *counted) Frames(i int) []Frame {
 }
 
 func (c *counted) Release() {
-	named := 0
+	n := Counts{}
 	for i, a := range c.q.Addresses {
+		times := 1
+		if c.q.Times != nil {
+			times = int(c.q.Times[i])
+		}
+		n.Addresses += times
 		if c.ok != nil && c.ok[i] {
-			named++
+			n.Named += times
 		} else if a.Module >= 0 {
 			if why := c.Missing(a.Module); why != nil {
 				m := c.q.Modules[a.Module]
-				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), 1, why, m})
+				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), times, why, m})
 			}
 		}
 	}
-	c.run.Count(Counts{len(c.q.Addresses), named})
+	c.run.Count(n)
 	c.Answer.Release()
 }
 

@@ -81,7 +81,7 @@ func (l *lookups) reset() {
 	clear(l.index)
 	clear(l.query.Modules)
 	l.unit++
-	l.query.Modules, l.query.Addresses = l.query.Modules[:0], l.query.Addresses[:0]
+	l.query.Modules, l.query.Addresses, l.query.Times = l.query.Modules[:0], l.query.Addresses[:0], l.query.Times[:0]
 	l.answers, l.ends, l.text = l.answers[:0], l.ends[:0], l.text[:0]
 }
 
@@ -119,6 +119,7 @@ func (l *lookups) add(a address) int32 {
 		return -1
 	}
 	if i, ok := l.index[a]; ok {
+		l.query.Times[i]++
 		return i
 	}
 	if m.unit != l.unit {
@@ -127,6 +128,7 @@ func (l *lookups) add(a address) int32 {
 	}
 	i := int32(len(l.query.Addresses))
 	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m.index, IsReturn: a.isReturn, Addr: a.addr})
+	l.query.Times = append(l.query.Times, 1)
 	l.answers = append(l.answers, answer{})
 	l.index[a] = i
 	return i

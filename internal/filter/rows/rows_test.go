@@ -455,3 +455,18 @@ func FuzzFilter(f *testing.F) {
 		}
 	})
 }
+
+// TestAddressesAreCountedAsOftenAsRowsHaveThem has rows with the same frames, which are
+// looked up once.
+func TestAddressesAreCountedAsOftenAsRowsHaveThem(t *testing.T) {
+	const frames = `{"frames":[{"debug_file":"libxul.so","debug_id":"` + xulID + `","offset":"0x1973"},` +
+		`{"debug_file":"gone.so","debug_id":"11112222333344445555666677778888A","offset":"0x10"},{"debug_file":"gone.so","debug_id":"11112222333344445555666677778888A","offset":"0x10"}]}` + "\n"
+	r := &filter.Run{Names: names, Answer: echo}
+	run(t, rows.Options{}, r, strings.Repeat(frames, 100))
+	if got, want := r.Counts(), (filter.Counts{Addresses: 300, Named: 100}); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+	if list := r.Missing(); len(list) != 1 || list[0].Addresses != 200 {
+		t.Errorf("missing modules: %+v, want 200 addresses of one", list)
+	}
+}
