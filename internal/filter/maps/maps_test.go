@@ -35,13 +35,14 @@ func look(t *testing.T, text string, a filter.Address) string {
 	names := maps.Names{Next: filtertest.Names{"other": {1: {{Function: []byte("next")}}}}, Maps: map[string]*maps.Map{"map": m}}
 	answer, err := names.Look(t.Context(), &filter.Query{
 		Modules:   []ident.Module{{CodeFile: "other"}, {CodeFile: "/tmp/map"}, {CodeFile: "missing"}},
-		Addresses: []filter.Address{a, {Module: 0, Addr: 1}},
+		Addresses: []filter.Address{a, {Module: 0, Addr: 1}, {Module: 0, Space: filter.Named, Addr: 0}},
+		Symbols:   []filter.Symbol{{Name: "next", Offset: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer answer.Release()
-	if missing := answer.Missing(2); missing == nil || answer.Missing(1) != nil || string(answer.Frames(1)[0].Function) != "next" {
+	if missing := answer.Missing(2); missing == nil || answer.Missing(1) != nil || string(answer.Frames(1)[0].Function) != "next" || len(answer.Frames(2)) != 1 {
 		t.Errorf("other modules have wrong answers: %v", missing)
 	}
 	frames := answer.Frames(0)

@@ -34,7 +34,7 @@ func (n *Names) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 	if !hasMap {
 		return n.Next.Look(ctx, q)
 	}
-	rest := &filter.Query{Modules: q.Modules, Addresses: slices.Clone(q.Addresses)}
+	rest := &filter.Query{Modules: q.Modules, Addresses: slices.Clone(q.Addresses), Symbols: q.Symbols}
 	for i := range rest.Addresses {
 		if a := &rest.Addresses[i]; a.Module >= 0 && maps[a.Module] != nil {
 			a.Module = -1
