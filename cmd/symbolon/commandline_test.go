@@ -50,6 +50,7 @@ func parse(t *testing.T, line ...string) (p parsed) {
 // TestEachFlagTakesOneDashOrTwo gives each flag of each command good and bad values, in
 // all forms.
 func TestEachFlagTakesOneDashOrTwo(t *testing.T) {
+	t.Parallel()
 	for c := range cli.Tree(commands(&env{})) {
 		command := strings.Fields(c.CommandPath())[1:]
 		c.Flags().VisitAll(func(f *pflag.Flag) {

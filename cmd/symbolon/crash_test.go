@@ -77,6 +77,7 @@ func writeDumps(dir string) error {
 }
 
 func TestCrashWhileTheDataDirectoryIsInUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	store, err := disk.Open(disk.Config{}, dir+"/data", time.Now, slog.New(slog.DiscardHandler))
 	if err = errors.Join(err, writeDumps(dir)); err != nil {

@@ -295,6 +295,7 @@ func chain(frames []shown) string {
 // Uploads give the same frames through all interfaces and the command line, also in
 // parts, and on a server that uses the first one as a mirror.
 func TestUploadsAnswerEverywhere(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"gcc-cc-dwarf5", "clang-dwarf4", "no-build-id", "aarch64", "s390x-be", "thumb"} {
 		t.Run(name, func(t *testing.T) {
 			b := extractBinary(t, name)
@@ -619,6 +620,7 @@ func TestALaterUploadReplacesTheFile(t *testing.T) {
 
 // Uploads are read at any compression ratio.
 func TestRepetitiveUploadsAnswer(t *testing.T) {
+	t.Parallel()
 	file := fixture.NewSymbfile()
 	for range 10 {
 		file.Table(strings.Repeat("x", 8<<20))

@@ -12,6 +12,7 @@ import (
 
 // The names of this file are 60 MB together, which is 600 times its size.
 func TestLongSharedNamesDoNotMultiply(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "long")
 	if err := os.WriteFile(path, fixture.LongNames(4000), 0o600); err != nil {
 		t.Fatal(err)

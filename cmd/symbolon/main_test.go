@@ -13,9 +13,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"symbolon/internal/fixture"
+	"symbolon/internal/waittest"
 )
 
 func TestMain(m *testing.M) {
+	waittest.Parallel()
 	programs := map[string]func(){}
 	for _, name := range []string{
 		"symbolon", "addr2line", "llvm-symbolizer", "llvm-addr2line", "minidump_stackwalk", "minidump-stackwalk",

@@ -209,6 +209,7 @@ all();
 
 // TestABrowserReadsAProfileFromAnotherOrigin opens a page of another port in Chromium.
 func TestABrowserReadsAProfileFromAnotherOrigin(t *testing.T) {
+	t.Parallel()
 	browser := proctest.Program(t, "chromium")
 	file, id, source, address := local(t)
 	base := viewing(t, "--local", file)

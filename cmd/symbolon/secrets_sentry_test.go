@@ -128,11 +128,11 @@ func (w *witness) ask(what, module, more string) string {
 // kind, to servers that repeat them in each way, and to one that has what is
 // wanted; and looks at all that comes of it.
 func TestNoRequestTellsASecret(t *testing.T) {
+	t.Parallel()
 	self, err := exec.LookPath("symbolon") // this test, under the name of the command
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("SYMBOLON_TRIAL_BINARY", self)
 	n := 0
 	next := func() string { n++; return fmt.Sprint(trial.Canary, n) }
 	ways := maps.Clone(talkers)
@@ -146,7 +146,7 @@ func TestNoRequestTellsASecret(t *testing.T) {
 		"access: {clients: [{name: boss, token: " + w.admin + ", scopes: ['*'], admin: true}, {name: some, token: " + w.user + ", scopes: [s], request_sources: true}]}\n" +
 		"sources:\n- {id: folder, type: filesystem, path: '" + folder + "'}\n" +
 		"- {id: good, type: http, url: 'http://user:" + next() + "@" + at + "/?sig=" + next() + "', headers: {X-Key: " + next() + "}}\n"
-	w.Server = trial.Start(t, trial.Options{Config: config})
+	w.Server = trial.Start(t, trial.Options{Config: config, Binary: self})
 	w.sources(up.URL, ways, next)
 	w.links(module, next)
 	w.mistakes(next)

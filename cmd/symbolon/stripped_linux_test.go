@@ -94,6 +94,7 @@ func functionsOf(t *testing.T, full string, args ...string) string {
 }
 
 func TestStackOfAProgramWithTheUnwindInformationOfItsStartOnly(t *testing.T) {
+	t.Parallel()
 	for _, flags := range []string{"-O0", "-O1 -fno-omit-frame-pointer", "-O2", "-O3"} {
 		t.Run(flags, func(t *testing.T) {
 			core, full := crashOf(t, t.TempDir(), append(strings.Fields(flags), "-fno-asynchronous-unwind-tables", "-Wl,--build-id")...)
@@ -116,6 +117,7 @@ func explainedCrash(t *testing.T, args ...string) string {
 }
 
 func TestCoreOfAProgramWithoutABuildIDGetsNames(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	core, full := crashOf(t, dir, "-O1", "-Wl,--build-id=none")
 	_, different := crashOf(t, other, "-O0", "-Wl,--build-id=none")
@@ -152,6 +154,7 @@ func TestCoreOfAProgramWithoutABuildIDGetsNames(t *testing.T) {
 }
 
 func TestTextOfACoreHasOnlyWhatTheFileTells(t *testing.T) {
+	t.Parallel()
 	core, _ := crashOf(t, t.TempDir(), "-O0")
 	got := explainedCrash(t, core)
 	if strings.Contains(got, " CPU\n") {

@@ -27,6 +27,7 @@ type Options struct {
 	Set     []string // KEY=VALUE, for --set
 	Config  string   // text of a configuration file
 	Env     []string // added to the environment
+	Binary  string   // the program; empty: that of this module
 	Shell   string   // run by sh in the server's process before it begins, as in "ulimit -f 100"
 }
 
@@ -129,9 +130,12 @@ func (s *Server) Restart() {
 // command is a run of the binary.
 func (s *Server) command(args ...string) *exec.Cmd {
 	s.t.Helper()
-	path, err := binary()
-	if err != nil {
-		s.t.Fatal(err)
+	path := s.opt.Binary
+	if path == "" {
+		var err error
+		if path, err = binary(); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	cmd := exec.Command(path, args...)
 	inherited := slices.DeleteFunc(os.Environ(), func(v string) bool {
