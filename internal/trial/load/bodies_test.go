@@ -130,14 +130,14 @@ func wantText(t *testing.T, text string) func(io.Reader) error {
 	}
 }
 
-// Eight of the largest requests at once take what there is one after the other.
+// Five of the largest requests at once take what there is one after the other.
 func TestManyLargeRequestsStayWithinTheCeiling(t *testing.T) {
 	skipIfShort(t)
 	s := trial.Start(t, trial.Options{Set: []string{"memory=256MiB", "log.level=warn"}})
 	c := newClient(t, s)
 	body := frames(trial.Sym{}, mostFrames)
 	var served, later atomic.Int64
-	parallel(8, func(int) {
+	parallel(5, func(int) {
 		n := 0
 		switch status, _, err := c.post(bytes.NewReader(body), countFrames(&n)); {
 		case status == http.StatusOK && err == nil && n == mostFrames:

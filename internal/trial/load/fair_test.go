@@ -18,7 +18,7 @@ import (
 // small requests are answered about as soon as before.
 func TestAColdGiantDoesNotSlowOthers(t *testing.T) {
 	skipIfShort(t)
-	giant := newTemplates(2, 100_000)
+	giant := newTemplates(2, 60_000)
 	file := filepath.Join(t.TempDir(), "giant.sym") // made before, so that only the server has work
 	size := writeFile(t, file, giant)
 	up := trial.NewUpstream(t)

@@ -129,17 +129,16 @@ func TestBodiesOfNothing(t *testing.T) {
 	c := bare(t)
 	const most = 64 << 20
 	small := `{"memoryMap":[["a.so","0"]],"stacks":[[[0,1]]]}`
-	for _, blank := range []string{" ", "\n", "\t", "\r"} {
-		n := 0
-		body := strings.Repeat(blank, most-len(small)) + small
-		status, took, err := c.post(strings.NewReader(body), countFrames(&n))
-		if status != http.StatusOK || n != 1 || err != nil || took > 30*time.Second {
-			t.Errorf("64 MiB with %q: %d, %v, %d frames after %v", blank, status, err, n, took)
-		}
-		status, _, _ = c.post(strings.NewReader(body+blank), nil) // the connection may be closed before all is sent
-		if status != http.StatusRequestEntityTooLarge && status != 0 {
-			t.Errorf("a byte more of %q: %d", blank, status)
-		}
+	n := 0
+	blanks := strings.Repeat(" ", most/4) + strings.Repeat("\n", most/4) + strings.Repeat("\t", most/4) + strings.Repeat("\r", most/4)
+	body := blanks[len(small):] + small
+	status, took, err := c.post(strings.NewReader(body), countFrames(&n))
+	if status != http.StatusOK || n != 1 || err != nil || took > 30*time.Second {
+		t.Errorf("64 MiB with blanks: %d, %v, %d frames after %v", status, err, n, took)
+	}
+	status, _, _ = c.post(strings.NewReader(body+" "), nil) // the connection may be closed before all is sent
+	if status != http.StatusRequestEntityTooLarge && status != 0 {
+		t.Errorf("a byte more: %d", status)
 	}
 	refused(t, c, "blanks alone", bytes.Repeat([]byte(" "), most))
 	refused(t, c, "a text without an end", append([]byte(`{"x":"`), bytes.Repeat([]byte("x"), most-10)...))

@@ -19,9 +19,13 @@ import (
 	"time"
 
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
-func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
+func TestMain(m *testing.M) {
+	waittest.Parallel()
+	os.Exit(trial.Main(m))
+}
 
 // templates is a symbol file of the shape that compilers of C++ make: long
 // names of templates, calls inlined two deep, many lines. Each function takes

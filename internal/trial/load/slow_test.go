@@ -120,6 +120,7 @@ func closed(all []net.Conn, within time.Duration) (n int, statuses map[string]in
 // 300 clients that send a byte a second would take all 200 places of a server
 // that gives a place to each client after its head.
 func TestManySlowBodiesDelayNobody(t *testing.T) {
+	t.Parallel()
 	s, c, body, quiet := ready(t, "http.body_timeout=2s")
 	slow := dial(t, s, 300)
 	drip(t, slow, head(10_000)+`{"memoryMap":`, time.Second)
@@ -132,6 +133,7 @@ func TestManySlowBodiesDelayNobody(t *testing.T) {
 }
 
 func TestSlowHeadersDelayNobody(t *testing.T) {
+	t.Parallel()
 	s, c, body, quiet := ready(t, "http.header_timeout=2s")
 	slow := dial(t, s, 300)
 	drip(t, slow, "POST /symbolicate/v5 HTTP/1.1\r\nHost: symbols\r\nX-Slow: ", 500*time.Millisecond)
@@ -145,6 +147,7 @@ func TestSlowHeadersDelayNobody(t *testing.T) {
 // A few clients that announce the largest bodies, send enough to be let in and
 // then almost nothing, must not have the memory of all others for long.
 func TestLargeSlowBodiesDelayNobody(t *testing.T) {
+	t.Parallel()
 	for name, slow := range map[string]struct {
 		memory string
 		n      int // enough to hold all memory of requests
@@ -155,6 +158,7 @@ func TestLargeSlowBodiesDelayNobody(t *testing.T) {
 		"sent but for the end": {"1GiB", 5, 12 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, c, body, quiet := ready(t, "memory="+slow.memory)
 			drip(t, dial(t, s, slow.n), head(60_000_000)+`{"memoryMap":`+strings.Repeat(" ", slow.sent), 500*time.Millisecond)
 			cut := time.AfterFunc(30*time.Second, func() { s.Kill() }) // an answer that never comes is enough
