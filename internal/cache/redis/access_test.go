@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		certify(dir)
 		os.Setenv("SSL_CERT_FILE", filepath.Join(dir, "cert.pem"))
 		certificates = dir
+		waittest.Parallel()
 		return m.Run()
 	}())
 }

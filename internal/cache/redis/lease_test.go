@@ -100,7 +100,7 @@ func TestTheLeaseOfADeadHolderIsGivenToAnother(t *testing.T) {
 	s := start(t)
 	b := open(t, leased(s))
 	// A holder that dies is one that neither renews nor releases.
-	s.ask("SET", "symbolon:1:lease:"+keyA.String(), "token of the dead", "PX", "5000")
+	s.ask("SET", "symbolon:1:lease:"+keyA.String(), "token of the dead", "PX", "3000")
 	if _, ok := b.Acquire(t.Context(), keyA); ok {
 		t.Fatal("the lease was acquired twice")
 	}

@@ -12,7 +12,10 @@ import (
 	"symbolon/internal/waittest"
 )
 
-func TestMain(m *testing.M) { os.Exit(trial.Main(m)) }
+func TestMain(m *testing.M) {
+	waittest.Parallel()
+	os.Exit(trial.Main(m))
+}
 
 // large is a file that takes some time: 20 MB, or 5 where everything takes
 // longer.
