@@ -97,6 +97,7 @@ func TestOtherFilesHaveNoBuildIDs(t *testing.T) {
 }
 
 func TestRecordingsOfPerfHaveBuildIDs(t *testing.T) {
+	t.Parallel()
 	for _, option := range []string{"-g", "--buildid-mmap"} {
 		folder, names := record(t, option)
 		text, err := os.ReadFile(filepath.Join(folder, "data"))

@@ -103,6 +103,7 @@ func script(t *testing.T, run *filter.Run, folder string, options ...string) str
 }
 
 func TestChainsOfPerfGetNames(t *testing.T) {
+	t.Parallel()
 	folder, names := record(t, "-g")
 	got := script(t, &filter.Run{Names: names, Known: known}, folder)
 	chain := regexp.MustCompile(`\n\t +[0-9a-f]+ work \(\S+/stripped\)\n\t +[0-9a-f]+ outer \(\S+\)\n\t +[0-9a-f]+ main \(\S+\)\n`)
@@ -112,6 +113,7 @@ func TestChainsOfPerfGetNames(t *testing.T) {
 }
 
 func TestSamplesOfPerfGetNames(t *testing.T) {
+	t.Parallel()
 	for _, options := range [][]string{nil, {"--buildid-mmap"}} {
 		folder, names := record(t, options...)
 		got := script(t, &filter.Run{Names: names, Known: known}, folder, "--show-mmap-events")
@@ -122,6 +124,7 @@ func TestSamplesOfPerfGetNames(t *testing.T) {
 }
 
 func TestBuildIDsOfPerfAreRead(t *testing.T) {
+	t.Parallel()
 	folder, names := record(t, "-g")
 	list := proctest.Run(t, folder, "perf", "buildid-list", "-i", "data")
 	text := list + proctest.Run(t, folder, "perf", "script", "-i", "data")

@@ -115,6 +115,7 @@ func fewer() map[string]string {
 // Sources of requests of any kind, and addresses of source code in debug
 // information, reach no special address, neither directly nor by a name.
 func TestNoGuestReachesASpecialAddress(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	names := map[string]string{}
 	client := newClient(t, web.Config{ConnectTimeout: 10 * time.Second, MaxTries: 1, DenyListThreshold: -1})
@@ -180,6 +181,7 @@ func TestNoGuestIsLedToAPrivateAddress(t *testing.T) {
 // then the name of the server has become another one. A web server sends all of
 // the file with its first answer.
 func TestRebindingIsCaughtOnRanges(t *testing.T) {
+	t.Parallel()
 	data := noise(3*source.Piece + 99)
 	for kind, whole := range map[string]bool{"http": true, "sentry, file": true, "s3": false, "gcs": false} {
 		t.Run(kind, func(t *testing.T) {

@@ -145,6 +145,7 @@ func TestCertificatesAreChecked(t *testing.T) {
 }
 
 func TestEveryStepHasItsTime(t *testing.T) {
+	t.Parallel()
 	hang := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	stop := func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "text")
@@ -196,6 +197,7 @@ func TestEveryStepHasItsTime(t *testing.T) {
 // The server ends its answer in order when it learns that the asker leaves;
 // what came until then must not pass for the file.
 func TestPartIsNeverTakenForTheWhole(t *testing.T) {
+	t.Parallel()
 	for _, encoding := range []string{"", "gzip"} {
 		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", encoding)
@@ -215,6 +217,7 @@ func TestPartIsNeverTakenForTheWhole(t *testing.T) {
 }
 
 func TestSlowButSteadyServerIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for range 12 {
 			fmt.Fprint(w, "x")
@@ -320,6 +323,7 @@ func TestLimitsOfSize(t *testing.T) {
 var _ source.Source = (*web.Source)(nil)
 
 func TestASourceMayHaveATimeOfItsOwn(t *testing.T) {
+	t.Parallel()
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for range 6 {
 			fmt.Fprint(w, "x")

@@ -96,6 +96,7 @@ func targets() map[string]string {
 // the URL, a name has it, a server that may be asked redirects to it or to a
 // name that has it.
 func TestNoWayLeadsToASpecialAddress(t *testing.T) {
+	t.Parallel()
 	var next, answer atomic.Value // of string
 	outside := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, next.Load().(string), http.StatusFound)

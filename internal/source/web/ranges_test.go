@@ -85,6 +85,7 @@ func part(w http.ResponseWriter, contentRange string, body []byte) bool {
 }
 
 func TestLargeFilesComeInRanges(t *testing.T) {
+	t.Parallel()
 	data := noise(3*source.Piece + 12345)
 	packed := sourcetest.Gzip(data)
 	for name, s := range map[string]*shelf{
@@ -138,6 +139,7 @@ func TestLargeFilesComeInRanges(t *testing.T) {
 }
 
 func TestServersThatLieAboutRangesDoNoHarm(t *testing.T) {
+	t.Parallel()
 	data := noise(2*source.Piece + 999)
 	total := strconv.Itoa(len(data))
 	lie := func(contentRange func(from, to int) string) func(int32, http.ResponseWriter, *http.Request) bool {
@@ -242,6 +244,7 @@ func (c *cutting) Write(p []byte) (int, error) {
 }
 
 func TestBrokenDownloadIsResumed(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		size, after int
 		shelf       *shelf

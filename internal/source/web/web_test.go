@@ -215,6 +215,7 @@ func (a *asked) count(r *http.Request) int {
 }
 
 func TestAnotherTryWhereItMayHelp(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		fail func(w http.ResponseWriter)
@@ -281,6 +282,7 @@ func TestTriesEnd(t *testing.T) {
 }
 
 func TestRetryAfterIsHonoured(t *testing.T) {
+	t.Parallel()
 	var requests asked
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if requests.count(r) == 1 {

@@ -1,0 +1,13 @@
+package perf_test
+
+import (
+	"os"
+	"testing"
+
+	"symbolon/internal/waittest"
+)
+
+func TestMain(m *testing.M) {
+	waittest.Parallel()
+	os.Exit(m.Run())
+}
