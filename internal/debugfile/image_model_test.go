@@ -372,9 +372,9 @@ func TestImagesAnswerAsTheRulesSay(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	n := 250
+	n := 100
 	if trial.Race() {
-		n /= 10
+		n /= 4
 	}
 	for i := range n {
 		compareImage(t, randomProgram(r), i)
