@@ -193,6 +193,7 @@ func TestRowsAreInTheirOrder(t *testing.T) {
 }
 
 func TestPartsTogetherAreTheWhole(t *testing.T) {
+	t.Parallel()
 	in := inputs(t)
 	want := reference(t, in)
 	for n := 1; n < 12; n++ {
@@ -300,6 +301,7 @@ func (f *failed) Frames(i int) []filter.Frame {
 }
 
 func TestUnitsWithMissingModulesAreRedone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		why    error
 		retry  bool
@@ -341,6 +343,7 @@ func TestUnitsWithMissingModulesAreRedone(t *testing.T) {
 }
 
 func TestALostSidecarIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	in := inputs(t)
 	want := reference(t, in)
 	for _, why := range []error{nil, fault.New(fault.NotFound, "", "gone")} {
@@ -382,6 +385,7 @@ func TestManyFailedRowsAreAFailure(t *testing.T) {
 }
 
 func TestALongRowIsCopied(t *testing.T) {
+	t.Parallel()
 	long := `{"x":"` + strings.Repeat("x", 33<<20) + "\"}"
 	for name, in := range map[string]string{
 		"between others": text(0, 2) + long + "\n" + text(2, 3), "at the beginning": long + "\n" + text(0, 1), "at the end": text(0, 1) + long,
@@ -418,6 +422,7 @@ func TestAnEndedRunGoesOn(t *testing.T) {
 }
 
 func TestBatchOnAnObjectStore(t *testing.T) {
+	t.Parallel()
 	store := s3test.Run(t)
 	local := inputs(t)
 	in := store.Open(t, "")

@@ -80,6 +80,7 @@ func (h *half) Read(p []byte) (int, error) {
 }
 
 func TestAKilledRunGoesOn(t *testing.T) {
+	t.Parallel()
 	in := folder(t, map[string]string{"1.ndjson": text(0, 4), "2.json.gz": gzipped(text(4, 3))})
 	want := reference(t, in)
 	for step := 1; ; step++ {

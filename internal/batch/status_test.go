@@ -103,6 +103,7 @@ func TestStatusHasTheMissingModules(t *testing.T) {
 
 // TestStatusReadsCountsOnce reads a job of more units than a status reads.
 func TestStatusReadsCountsOnce(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
 	do(t, options(out, folder(t, map[string]string{"a.json": text(0, 1800)})))
 	w, b := watch(t, out)

@@ -42,6 +42,7 @@ func generation(g int) []string {
 }
 
 func TestAcceptedUploadsOutliveAKilledProcess(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	b, err := dir.Open(at)
 	if err != nil {

@@ -142,6 +142,7 @@ func TestFileOfManyUploadsIsFoundAtOnce(t *testing.T) {
 }
 
 func TestConcurrentUploadsOfOneFileAreAllAccepted(t *testing.T) {
+	t.Parallel()
 	buckettest.Each(t, func(t *testing.T, shared bucket.Bucket) {
 		ids := make([]string, 8)
 		var all sync.WaitGroup

@@ -17,6 +17,7 @@ import (
 // TestDeleteDoesNotDisturbOtherPuts puts blobs and deletes their neighbours: the
 // removal of an empty folder must not disturb a Put.
 func TestDeleteDoesNotDisturbOtherPuts(t *testing.T) {
+	t.Parallel()
 	b, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ func open(t *testing.T, folder string) *dir.Bucket {
 }
 
 func TestBucket(t *testing.T) {
+	t.Parallel()
 	buckettest.Run(t, func(t *testing.T) bucket.Bucket { return open(t, t.TempDir()) })
 }
 

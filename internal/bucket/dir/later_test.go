@@ -13,6 +13,7 @@ import (
 )
 
 func TestBucketOfALateFolder(t *testing.T) {
+	t.Parallel()
 	buckettest.Run(t, func(t *testing.T) bucket.Bucket { return dir.Later(t.TempDir(), false) })
 }
 

@@ -51,6 +51,7 @@ func TestOnlyFilesOfTheFolderAreListed(t *testing.T) {
 }
 
 func TestListingEndsWithAFolderThatIsRemoved(t *testing.T) {
+	t.Parallel()
 	b := open(t, t.TempDir())
 	done := make(chan bool)
 	go func() {

@@ -32,6 +32,7 @@ func xmlError(code, message string) string {
 }
 
 func TestCodeDecidesBeforeStatus(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		status int
 		body   string
@@ -104,6 +105,7 @@ func TestStatTellsWhyToo(t *testing.T) {
 }
 
 func TestBusyStoreIsAskedAgainWhenItSays(t *testing.T) {
+	t.Parallel()
 	var tries atomic.Int32
 	var asked time.Time
 	s := fake(t, func(w http.ResponseWriter, r *http.Request) {
@@ -247,6 +249,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 }
 
 func TestStoreMayDieAndComeBack(t *testing.T) {
+	t.Parallel()
 	s := s3test.Run(t)
 	b := open(t, config(s.Endpoint(), "p"))
 	body := strings.Repeat("0123456789abcdef", 1<<20)

@@ -52,6 +52,7 @@ func openWith(t testing.TB, cfg s3.Config, deps s3.Deps) *s3.Bucket {
 }
 
 func TestBucket(t *testing.T) {
+	t.Parallel()
 	for _, p := range append(s3test.Named(t), s3test.Run(t).Place()) {
 		t.Run(strings.ReplaceAll(p.Endpoint, "/", ""), func(t *testing.T) {
 			buckettest.Run(t, func(t *testing.T) bucket.Bucket {

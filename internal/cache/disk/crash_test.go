@@ -65,6 +65,7 @@ func victim(dir string) {
 
 // TestKilledProcessLeavesWholeEntries kills a real process at random moments.
 func TestKilledProcessLeavesWholeEntries(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, disk.Config{})
 	w.now = time.Now()
 	total := int64(0)

@@ -116,6 +116,7 @@ func TestDamagedIndexIsBuiltAnew(t *testing.T) {
 }
 
 func TestFlippedBitsGiveNoWrongAnswer(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, disk.Config{})
 	grown(t, w)
 	path := filepath.Join(w.dir, "index.db")

@@ -239,6 +239,7 @@ func TestWhatIsUsedInPlaceIsInMemory(t *testing.T) {
 }
 
 func TestSecondOpenerIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, disk.Config{})
 	s := w.open()
 	_, err := w.tryOpen()

@@ -22,6 +22,7 @@ type known struct {
 
 // TestAgainstAModel compares random operations, and restarts, with a map.
 func TestAgainstAModel(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -93,6 +94,7 @@ func TestAgainstAModel(t *testing.T) {
 
 // TestHammer uses everything at once in a store that is too small.
 func TestHammer(t *testing.T) {
+	t.Parallel()
 	const bound = 64 * blockSize
 	w := newWorld(t, disk.Config{MaxBytes: bound, MaxFiles: 50})
 	s := w.open()

@@ -34,6 +34,7 @@ const (
 
 // TestAStoreThatIsKilledAndComesBack kills a real one while two nodes use it.
 func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
+	t.Parallel()
 	s := s3test.Run(t)
 	var nodes []*node
 	var tiers []*cache.Layer
@@ -196,6 +197,7 @@ func uploadThatHangsEnds(t *testing.T) {
 // TestAServerThatSaysNothingIsLeftAlone has one that takes connections, and one
 // that begins an entry and does not go on.
 func TestAServerThatSaysNothingIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 )
 
 func TestTier(t *testing.T) {
+	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
 		cachetest.Run(t, func(t *testing.T) cache.Tier { return open(t, patient(), mem.New()) })
 	})
@@ -41,6 +42,7 @@ func folder(t *testing.T) bucket.Bucket {
 
 // TestTierInAnObjectStore does so in S3, alone and under a disk, as in nodes.
 func TestTierInAnObjectStore(t *testing.T) {
+	t.Parallel()
 	s := s3test.Run(t)
 	number := 0
 	fresh := func(t *testing.T) *node {
@@ -61,6 +63,7 @@ func TestTierInAnObjectStore(t *testing.T) {
 }
 
 func TestWhatOneNodePutTheOtherFinds(t *testing.T) {
+	t.Parallel()
 	s := s3test.Run(t)
 	a, b := open(t, patient(), far(t, s.Endpoint(), "")), open(t, patient(), far(t, s.Endpoint(), ""))
 	near, other := cache.Over(a.disk, a, time.Now), cache.Over(b.disk, b, time.Now)
@@ -104,6 +107,7 @@ func TestTheFirstTableStaysAndTheLastMeta(t *testing.T) {
 }
 
 func TestDamageIsAMissAndIsMended(t *testing.T) {
+	t.Parallel()
 	b := mem.New()
 	n := open(t, patient(), b)
 	body := []byte("a table, a table, a table, a table, a table, a table")

@@ -119,6 +119,7 @@ func called(log, pattern string) (names []string) {
 }
 
 func TestBacktracesInAProcess(t *testing.T) {
+	t.Parallel()
 	proctest.Program(t, "llvm-symbolizer")
 	for _, flag := range []string{"-pie", "-no-pie", "-rdynamic"} { // the last one has symbols for backtrace_symbols
 		t.Run(flag, func(t *testing.T) {
@@ -155,6 +156,7 @@ func frames(log, program string) string {
 }
 
 func TestLogsOfSanitizers(t *testing.T) {
+	t.Parallel()
 	symbolizer := proctest.Program(t, "llvm-symbolizer")
 	for _, c := range []struct{ compiler, source, kind, options string }{
 		{"clang", "freed.c", "address", "ASAN_OPTIONS="},

@@ -108,6 +108,7 @@ func TestHostilePartsAreRefused(t *testing.T) {
 }
 
 func TestStrangePartsAreTaken(t *testing.T) {
+	t.Parallel()
 	tables := fixture.NewSymbfile()
 	for range 10_000 {
 		tables.Table("a", "b", strings.Repeat("c", 50))

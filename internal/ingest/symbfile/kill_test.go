@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 func generation(g int) [][]byte { return split(fmt.Sprint("generation", g), 4) }
 
 func TestAKilledProcessLeavesAWholeFile(t *testing.T) {
+	t.Parallel()
 	at := t.TempDir()
 	b, err := dir.Open(at)
 	if err != nil {

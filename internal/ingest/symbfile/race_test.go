@@ -228,6 +228,7 @@ func (k *kept) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs)
 // side by side, each to both processes at once, and that begin another upload when
 // one was refused. Published files are complete, and accepted ones are published.
 func TestClientsAtTwoProcessesAtOnce(t *testing.T) {
+	t.Parallel()
 	for _, b := range []bucket.Bucket{mem.New(), folder(t)} {
 		k := &kept{Bucket: b}
 		c := &clock{goes: true}

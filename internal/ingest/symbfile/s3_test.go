@@ -8,6 +8,7 @@ import (
 )
 
 func TestStoreOverS3(t *testing.T) {
+	t.Parallel()
 	server := s3test.Run(t)
 	for name, test := range scenarios {
 		t.Run(name, func(t *testing.T) { test(t, server.Open(t, name)) })

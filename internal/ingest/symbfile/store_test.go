@@ -199,6 +199,7 @@ var scenarios = map[string]func(t *testing.T, b bucket.Bucket){
 }
 
 func TestStoreOverAFolder(t *testing.T) {
+	t.Parallel()
 	for name, test := range scenarios {
 		t.Run(name, func(t *testing.T) { test(t, folder(t)) })
 	}
@@ -250,6 +251,7 @@ func TestInfoTellsWhatIsPublished(t *testing.T) {
 }
 
 func TestAFileOfManyPartsIsPublished(t *testing.T) {
+	t.Parallel()
 	n := open(t, mem.New(), symbfile.Config{})
 	body := ranges("x", 0, 1)
 	const count = 2500

@@ -64,6 +64,7 @@ func transport(t testing.TB) *http.Transport {
 }
 
 func TestSourceInS3(t *testing.T) {
+	t.Parallel()
 	server := s3test.Run(t)
 	number := 0
 	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
@@ -73,6 +74,7 @@ func TestSourceInS3(t *testing.T) {
 }
 
 func TestSourceInGCS(t *testing.T) {
+	t.Parallel()
 	sourcetest.Run(t, func(t *testing.T, files map[string][]byte) source.Source {
 		server := gcstest.Run(t)
 		cfg := source.Config{ID: "store", Type: source.GCS, Bucket: gcstest.Bucket, Prefix: "p", URL: source.NewURL(server.URL)}
@@ -134,6 +136,7 @@ func noise(size int) []byte {
 }
 
 func TestLargeFilesAreResumed(t *testing.T) {
+	t.Parallel()
 	const size = 3*source.Piece + 77
 	server := s3test.Run(t)
 	wire := &counted{RoundTripper: transport(t)}
@@ -163,6 +166,7 @@ func TestLargeFilesAreResumed(t *testing.T) {
 }
 
 func TestFileThatIsReplacedMeanwhileIsNotMixed(t *testing.T) {
+	t.Parallel()
 	server := s3test.Run(t)
 	wire := &counted{RoundTripper: transport(t)}
 	s := s3Source(t, server, "", wire, map[string][]byte{path: noise(6 * source.Piece)})
