@@ -27,6 +27,7 @@ func folder(t *testing.T) string {
 }
 
 func TestPageOfAModuleShowsWhereItWasFound(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Demo: true})
 	b := newTab(t, s)
 	b.open("/ui/modules/teapot.pdb/6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1?q=teapot&addr=0x1028")
@@ -39,6 +40,7 @@ func TestPageOfAModuleShowsWhereItWasFound(t *testing.T) {
 // TestAModuleIsAskedForAgainByTheKeyboard reads the page of a missing module, forgets it,
 // adds the file and asks again, with the keyboard alone.
 func TestAModuleIsAskedForAgainByTheKeyboard(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	s := trial.Start(t, trial.Options{Sources: []string{root}})
 	b := newTab(t, s)
@@ -66,6 +68,7 @@ func TestAModuleIsAskedForAgainByTheKeyboard(t *testing.T) {
 }
 
 func TestFileOfAModuleAnswersQuestions(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
 	b := newTab(t, s)
 	b.open(modulePath)
@@ -84,6 +87,7 @@ func TestFileOfAModuleAnswersQuestions(t *testing.T) {
 }
 
 func TestFileOfAModuleIsDownloaded(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
 	b := newTab(t, s)
 	b.open(modulePath)
@@ -94,6 +98,7 @@ func TestFileOfAModuleIsDownloaded(t *testing.T) {
 }
 
 func TestFetchShowsProgressAndItsOutcome(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
 	b := newTab(t, s)
 	b.open(modulePath)
@@ -106,6 +111,7 @@ func TestFetchShowsProgressAndItsOutcome(t *testing.T) {
 
 // TestPagesWorkWithoutScripts presses the buttons of a browser that runs none.
 func TestPagesWorkWithoutScripts(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
 	b := newTab(t, s)
 	b.withoutScripts()

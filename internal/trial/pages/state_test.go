@@ -31,6 +31,7 @@ func symbolServer(t *testing.T, status int) string {
 }
 
 func TestSourcesAreProbed(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Config: fmt.Sprintf(`
 sources:
   - {id: mine, type: http, url: "%s/?key=hidden-one", is_public: true}
@@ -57,6 +58,7 @@ network: {deny_list_threshold: 1, max_tries: 1}
 }
 
 func TestSourcesAreProbedWithoutScripts(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Sources: []string{folder(t)}})
 	b := newTab(t, s)
 	b.withoutScripts()
@@ -67,6 +69,7 @@ func TestSourcesAreProbedWithoutScripts(t *testing.T) {
 }
 
 func TestCachesArePurgedAfterAQuestion(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(*tab){"with scripts": func(*tab) {}, "without scripts": (*tab).withoutScripts} {
 		t.Run(name, func(t *testing.T) {
 			s := trial.Start(t, trial.Options{Sources: []string{symbolServer(t, 0)}})
@@ -96,6 +99,7 @@ func TestCachesArePurgedAfterAQuestion(t *testing.T) {
 }
 
 func TestBatchesShowTheirProgress(t *testing.T) {
+	t.Parallel()
 	out, in := t.TempDir(), filepath.Join(t.TempDir(), "rows.ndjson")
 	row := `{"frames":[{"debug_file":"%s","debug_id":"` + trial.KettleID + `","offset":"0x1000"}]}` + "\n"
 	text := strings.Repeat(fmt.Sprintf(row, "kettle.so"), 8) + strings.Repeat(fmt.Sprintf(row, "gone.so"), 4)

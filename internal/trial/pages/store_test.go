@@ -21,6 +21,7 @@ func write(t *testing.T, name, text string) string {
 // TestAMissingModuleIsRepairedInTheBrowser goes from a module that a client asked for in
 // vain to its symbols.
 func TestAMissingModuleIsRepairedInTheBrowser(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{})
 	kettle := trial.Module{File: "kettle.so", ID: trial.KettleID}
 	ask := func() string { return s.V5([]trial.Module{kettle}, trial.Frame{Module: 0, Offset: 0x1001}).Text(0) }
@@ -46,6 +47,7 @@ func TestAMissingModuleIsRepairedInTheBrowser(t *testing.T) {
 // TestUploadsAreManagedInTheBrowser uploads files, reads what became of them, keeps the
 // upload, and deletes a file and then the rest.
 func TestUploadsAreManagedInTheBrowser(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Set: []string{`uploads.keep=[{project: "def*", keep: "30d after upload"}]`}})
 	b := newTab(t, s)
 	b.open("/ui/uploads")
@@ -85,6 +87,7 @@ func TestUploadsAreManagedInTheBrowser(t *testing.T) {
 // TestTheFirstTokenGoesOnWithTheSession makes the token that closes the pages, another one,
 // limits it and revokes it.
 func TestTheFirstTokenGoesOnWithTheSession(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{})
 	b := newTab(t, s)
 	b.open("/ui/tokens")
@@ -127,6 +130,7 @@ func TestTheFirstTokenGoesOnWithTheSession(t *testing.T) {
 }
 
 func TestProjectsAreMadePublicInTheBrowser(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{})
 	b := newTab(t, s)
 	b.open("/ui/projects")

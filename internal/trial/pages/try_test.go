@@ -55,6 +55,7 @@ func dump() []byte {
 }
 
 func TestNewcomerSeesNamesByTheExample(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
 	b.open("/")
 	b.looks("try")
@@ -65,6 +66,7 @@ func TestNewcomerSeesNamesByTheExample(t *testing.T) {
 }
 
 func TestTextsHaveNamesOnThePage(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
 	b.open("/")
 	b.fill("textarea", demoRequest)
@@ -84,6 +86,7 @@ func TestTextsHaveNamesOnThePage(t *testing.T) {
 }
 
 func TestFilesAreReadByTheirKind(t *testing.T) {
+	t.Parallel()
 	s := trial.Start(t, trial.Options{Demo: true, Set: []string{"crash.max_dump=1MiB"}})
 	b := newTab(t, s)
 	b.open("/")
@@ -110,6 +113,7 @@ func TestFilesAreReadByTheirKind(t *testing.T) {
 }
 
 func TestCrashHasItsThreads(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
 	b.open("/ui/crash")
 	b.looks("crash-form")
@@ -128,6 +132,7 @@ func TestCrashHasItsThreads(t *testing.T) {
 }
 
 func TestProfileOpensInTheFirefoxProfiler(t *testing.T) {
+	t.Parallel()
 	const content = `{"meta":{"version":27,"libs":[]},"threads":[]}`
 	s := trial.Start(t, trial.Options{Demo: true})
 	b := newTab(t, s)
@@ -162,6 +167,7 @@ func TestProfileOpensInTheFirefoxProfiler(t *testing.T) {
 }
 
 func TestADroppedFileIsSent(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
 	b.open("/")
 	b.awaits(`(() => {
@@ -174,6 +180,7 @@ func TestADroppedFileIsSent(t *testing.T) {
 }
 
 func TestBackLeadsToThePageBefore(t *testing.T) {
+	t.Parallel()
 	b := newTab(t, trial.Start(t, trial.Options{Demo: true}))
 	b.open("/")
 	b.click("button", "Try an example")
