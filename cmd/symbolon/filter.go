@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"symbolon/internal/cli"
+	"symbolon/internal/console"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
 	"symbolon/internal/ident"
@@ -97,6 +98,9 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	defer closeNames()
 	err = writeFile(e, f.out, func(w io.Writer) error { return f.filter(ctx, e, run, name, w) })
 	run.Report(e.stderr)
+	if err == nil && !f.format.Rows.Chunks && run.Counts() == (filter.Counts{}) && len(run.Missing()) == 0 {
+		console.Printf(e.stderr, "symbolon: found no addresses without names; those in memory need the lines of /proc/PID/maps in the same file\n")
+	}
 	return err
 }
 

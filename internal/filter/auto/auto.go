@@ -86,8 +86,14 @@ func (p *packing) wrap(err error) error {
 var refused = []struct{ magic, advice string }{
 	{"PERFILE2", "a perf.data file cannot be rewritten; run: perf script -i FILE | symbolon filter"},
 	{"PAR1", "a Parquet file cannot be rewritten; convert it to lines of JSON first, as with DuckDB: COPY (FROM 'FILE') TO 'rows.ndjson'"},
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", gperftools}, // the words 0, 3, 0
+	{"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\x00", gperftools},
+	{"\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00", gperftools},
+	{"\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00", gperftools},
 	{"SIMPLEPERF", "a file of simpleperf cannot be rewritten; convert it first, with gecko_profile_generator.py or pprof_proto_generator.py"},
 }
+
+const gperftools = "a CPU profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"
 
 // Input is a file, or the standard input.
 type Input struct {

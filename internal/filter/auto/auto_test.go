@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,6 +30,14 @@ func newRun() *filter.Run {
 	return &filter.Run{Names: filtertest.Names{"0011223344556677": {0xddeaa: {
 		{Function: []byte("parse"), File: []byte("/src/parse.c"), Line: 41},
 	}}}}
+}
+
+// words returns numbers as the header of gperftools has them.
+func words[T any](write func([]byte, T) []byte, numbers ...T) (data []byte) {
+	for _, n := range numbers {
+		data = write(data, n)
+	}
+	return data
 }
 
 // filtered returns the output for an input in a format.
@@ -180,6 +189,10 @@ func TestALineIsWrittenBeforeTheNextOneIsRead(t *testing.T) {
 func TestFilesForOtherToolsAreRefusedWithAdvice(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"PERFILE2" + strings.Repeat("\x00", 100), "perf script"},
+		{string(words(binary.LittleEndian.AppendUint64, 0, 3, 0, 10000, 0)), "gperftools"},
+		{string(words(binary.BigEndian.AppendUint64, 0, 3, 0, 10000, 0)), "gperftools"},
+		{string(words(binary.LittleEndian.AppendUint32, 0, 3, 0, 10000, 0)), "gperftools"},
+		{string(words(binary.BigEndian.AppendUint32, 0, 3, 0, 10000, 0)), "gperftools"},
 		{"PAR1" + strings.Repeat("\x00", 100), "DuckDB"},
 	} {
 		err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(c.in)}, io.Discard)
