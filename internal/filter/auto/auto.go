@@ -10,6 +10,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -319,13 +320,18 @@ func headOf(raw *bufio.Reader, p *packing) ([]byte, error) {
 }
 
 // isEnough reports whether a format is found in less than headSize bytes: a line of
-// text is enough, but documents in JSON and binary ones need more.
+// text is enough, and a row of JSON, but other documents in JSON and binary ones need
+// more.
 func isEnough(head []byte) bool {
 	content := bytes.TrimLeft(head, " \t\r\n")
 	if len(content) == 0 || bytes.IndexByte(head, '\n') < 0 {
 		return false
 	}
-	return content[0] >= ' ' && content[0] != '{' && content[0] != '['
+	if content[0] == '{' || content[0] == '[' {
+		row, _, isLine := bytes.Cut(content, []byte("\n"))
+		return isLine && json.Valid(row)
+	}
+	return content[0] >= ' '
 }
 
 // Options select and configure a format.

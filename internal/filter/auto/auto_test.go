@@ -165,23 +165,26 @@ func TestCutOffCompressedInputIsAnError(t *testing.T) {
 }
 
 func TestALineIsWrittenBeforeTheNextOneIsRead(t *testing.T) {
-	for _, format := range []string{"auto", "text", "perf"} {
+	for _, c := range []struct{ format, line string }{
+		{"auto", "line\n"}, {"text", "line\n"}, {"perf", "line\n"}, {"rows", "line\n"},
+		{"auto", `{"message":"started"}` + "\n"}, {"auto", `{"frames":[{"debug_file":"app","debug_id":"6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1"}]}` + "\n"}, {"auto", "[1]\n"},
+	} {
 		in, feed := io.Pipe()
 		drain, out := io.Pipe()
 		ended := make(chan error, 1)
 		go func() {
-			ended <- auto.Filter(t.Context(), newRun(), auto.Options{Format: format}, auto.Input{Name: "-", Stdin: in}, out)
+			ended <- auto.Filter(t.Context(), newRun(), auto.Options{Format: c.format}, auto.Input{Name: "-", Stdin: in}, out)
 		}()
 		lines := bufio.NewReader(drain)
 		for range 2 {
-			_, _ = io.WriteString(feed, "line\n")
-			if got, err := lines.ReadString('\n'); got != "line\n" {
-				t.Errorf("%s: got %q and error %v, want the line", format, got, err)
+			_, _ = io.WriteString(feed, c.line)
+			if got, err := lines.ReadString('\n'); got != c.line {
+				t.Errorf("%s: got %q and error %v, want %q", c.format, got, err, c.line)
 			}
 		}
 		feed.Close()
 		if err := <-ended; err != nil {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("%s: %v", c.format, err)
 		}
 	}
 }
