@@ -21,7 +21,8 @@ type Run struct {
 	// It is safe for concurrent use. The answer is JSON on one line, the error may be a
 	// *StatusError.
 	Answer func(ctx context.Context, path string, body []byte) ([]byte, error)
-	Force  bool // names that the input has are replaced
+	Force  bool   // names that the input has are replaced
+	Advice string // for modules that the input does not identify, in Report
 	// Known has the modules that the user named, by path or file name.
 	Known map[string]ident.Module
 	// Local returns the identifiers of the file at a path; nil if files of this
@@ -68,7 +69,7 @@ func (m *Missing) Reason() string {
 const maxModules = 1 << 16
 
 // errNoID is the reason of modules that the input does not identify.
-var errNoID = errors.New("the input does not identify the file; filter has --module NAME=FILE, and --local for files at their paths")
+var errNoID = errors.New("the input does not identify the file")
 
 // Module completes the identifiers of a module that the input names by its path.
 // Those of the input precede those of the user, and these those of the file at the
@@ -237,8 +238,12 @@ const maxReport = 20
 func (r *Run) Report(w io.Writer) {
 	list := r.Missing()
 	for _, m := range list[:min(len(list), maxReport)] {
+		why := m.Why.Error()
+		if m.Why == errNoID && r.Advice != "" {
+			why += "; " + r.Advice
+		}
 		console.Printf(w, "symbolon: %s: no names for %s: %s\n",
-			console.Printable(m.Name), console.Count(m.Addresses, "frame"), console.Printable(m.Why.Error()))
+			console.Printable(m.Name), console.Count(m.Addresses, "frame"), console.Printable(why))
 	}
 	if more := len(list) - maxReport; more > 0 {
 		console.Printf(w, "symbolon: and %s\n", console.Count(more, "more module"))

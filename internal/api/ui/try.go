@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -304,6 +305,11 @@ func (u *upload) kind() (string, error) {
 		return "", err
 	}
 	return triage.Kind(head, u.name != "")
+}
+
+// isMissing reports whether a module with an identifier, or one without, has no symbols.
+func (t *tried) isMissing(hasID bool) bool {
+	return slices.ContainsFunc(t.Missing, func(a triage.Absence) bool { return (a.ID != "") == hasID })
 }
 
 // toAbsent returns the address of the page of a module without symbols, or "".

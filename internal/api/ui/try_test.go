@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,6 +128,33 @@ func TestATextHasNamesAndReasons(t *testing.T) {
 	r.expect(r.send("/ui/try?do=show", "text/html", "text", asan), 200, named, `href="../ui/modules/gone/`, "?code=gone%2F8811223344556677")
 	if n := open.Load(); n != 0 {
 		t.Errorf("%d temporary files are left open", n)
+	}
+}
+
+func TestAResultHasAdviceForItsReader(t *testing.T) {
+	r, _ := newTryRig(t, "")
+	const (
+		noID     = "not identify the file"
+		upload   = `upload them</a> and try again`
+		isBuild  = "<code>--module NAME=FILE</code> names them"
+		noLookup = "No addresses were looked up."
+		memory   = "<code>/proc/PID/maps</code>"
+	)
+	all := []string{noID, upload, isBuild, noLookup, memory, "0 of 0", "filter has"}
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a missing module":        {asan, []string{upload}},
+		"only paths":              {"    #0 0x5594d1c0deaa  (/srv/app+0xddeaa)\n", []string{noID, isBuild, noLookup}},
+		"only absolute addresses": {"   4:     0x5594d1c0deaa - <unknown>\n", []string{noLookup, memory}},
+	} {
+		got := r.expect(r.send("/ui/try?do=show", "text/html", "text", c.text), 200, c.want...)
+		for _, text := range all {
+			if !slices.Contains(c.want, text) && strings.Contains(got, text) {
+				t.Errorf("%s: the page has %q", name, text)
+			}
+		}
 	}
 }
 

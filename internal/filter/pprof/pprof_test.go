@@ -271,7 +271,7 @@ func TestModulesHaveTheIdentifiersOfTheirBuildID(t *testing.T) {
 		var r record
 		run := &filter.Run{Names: &r}
 		rewrite(t, run, one("/bin/app", id, 0x1000, 2, 0x1000))
-		if len(r.query.Modules) > 0 || !strings.Contains(missing(run), "--module NAME=FILE") {
+		if len(r.query.Modules) > 0 || !strings.Contains(missing(run), "does not identify the file") {
 			t.Errorf("%q: looked up %+v, want a reason", id, r.query.Modules)
 		}
 	}
