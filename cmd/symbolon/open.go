@@ -66,6 +66,6 @@ func (e *env) tool() *standin.Env {
 	return &standin.Env{
 		Stdin: e.stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(),
 		Getenv:    func(name string) string { return environment(e, name) },
-		HasColors: e.outTTY && environment(e, "TERM") != "dumb",
+		HasColors: e.outTTY && environment(e, "TERM") != "dumb", Look: e.look(),
 	}
 }

@@ -32,7 +32,7 @@ type Frame struct {
 
 // Formats are the ways of writing an answer.
 var Formats = map[string]func(dst []byte, a *Answer) []byte{
-	"text":  appendText,
+	"text":  TextIn(console.Plain),
 	"json":  appendJSON,
 	"jsonl": func(dst []byte, a *Answer) []byte { return append(appendJSON(dst, a), '\n') },
 }
@@ -40,10 +40,15 @@ var Formats = map[string]func(dst []byte, a *Answer) []byte{
 // unknown is the text for a function without a name.
 const unknown = "??"
 
-func appendText(dst []byte, a *Answer) []byte {
-	dst = append(append(dst, console.Printable(a.Addr)...), '\n')
+// TextIn returns the format text in a look.
+func TextIn(look console.Look) func(dst []byte, a *Answer) []byte {
+	return func(dst []byte, a *Answer) []byte { return appendText(dst, a, look) }
+}
+
+func appendText(dst []byte, a *Answer, look console.Look) []byte {
+	dst = append(append(dst, look.Paint(console.Faint, console.Printable(a.Addr))...), '\n')
 	for _, f := range a.Frames {
-		dst = append(append(dst, "  "...), console.Printable(cmp.Or(f.Function, unknown))...)
+		dst = append(append(dst, "  "...), look.Paint(console.Bold, console.Printable(cmp.Or(f.Function, unknown)))...)
 		if f.Offset != "" && f.Offset != "0x0" {
 			dst = append(append(dst, '+'), f.Offset...)
 		}
@@ -57,7 +62,7 @@ func appendText(dst []byte, a *Answer) []byte {
 			}
 		}
 		if f.Inlined {
-			dst = append(dst, "  (inlined)"...)
+			dst = append(append(dst, "  "...), look.Paint(console.Faint, "(inlined)")...)
 		}
 		dst = append(dst, '\n')
 	}

@@ -203,6 +203,9 @@ func (l *fileLookup) text(t sym.Text) string {
 // answers it without frames, and continues.
 func ResolveWith(ctx context.Context, e *Env, format string, addrs []string, find func(addr uint64) ([]answer.Frame, error)) error {
 	p := printer{out: bufio.NewWriter(e.Stdout), format: answer.Formats[format], find: find}
+	if format == "text" {
+		p.format = answer.TextIn(e.Look)
+	}
 	if format == "json" {
 		p.text("[")
 		p.separator = ",\n "
