@@ -6,10 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"symbolon/internal/bin"
 )
 
 // WriteFile writes the file name, completely or not at all. It writes to devices
-// and pipes directly, and follows links.
+// and pipes directly, and follows links. The first failure of a write is the error,
+// whatever follows from it.
 func WriteFile(name string, fill func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -19,7 +22,7 @@ func WriteFile(name string, fill func(io.Writer) error) (err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(f), f.Close())
+		return errors.Join(fillFile(f, name, fill), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".symbolon-*")
 	if err != nil {
@@ -31,7 +34,7 @@ func WriteFile(name string, fill func(io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err := fill(f); err != nil {
+	if err := fillFile(f, name, fill); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -44,6 +47,15 @@ func WriteFile(name string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// fillFile calls fill with a file that people know by this name.
+func fillFile(f *os.File, name string, fill func(io.Writer) error) error {
+	out := &bin.ErrWriter{W: f}
+	if err := fill(out); out.Err == nil {
+		return err
+	}
+	return &fs.PathError{Op: "write", Path: name, Err: cause(out.Err)}
 }
 
 // cause returns the reason of an error of package os.
