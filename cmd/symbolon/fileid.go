@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"symbolon/internal/console"
 	"symbolon/internal/ident"
 )
 
@@ -25,7 +26,7 @@ Elastic's interfaces, and as a UUID.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				say(e.stdout, "%s  %s  %s  %s\n", id.Hex(), id.Base64(), id.UUID(), name)
+				say(e.stdout, "%s  %s  %s  %s\n", id.Hex(), id.Base64(), id.UUID(), console.OneLine(name))
 			}
 			return nil
 		},

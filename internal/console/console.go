@@ -39,3 +39,13 @@ func Printable(s string) string {
 		return r
 	}, s)
 }
+
+// OneLine is like Printable, and keeps s on its line: it replaces newlines and tabs too.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, Printable(s))
+}

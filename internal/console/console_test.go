@@ -24,6 +24,12 @@ func TestPrintableKeepsTheCursor(t *testing.T) {
 	}
 }
 
+func TestOneLineIsOneLine(t *testing.T) {
+	if got := console.OneLine("a\nb\tc\x1b"); got != "a\uFFFDb\uFFFDc\uFFFD" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestNearestIsATypingMistakeAway(t *testing.T) {
 	known := []string{"serve", "resolve", "sym"}
 	for word, want := range map[string]string{"serv": "serve", "Sevre": "serve", "reslove": "resolve", "sim": "sym", "inspect": "", "": ""} {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"symbolon/internal/console"
 )
@@ -73,8 +72,7 @@ func (r *Report) Result(x *Result) {
 		}
 		text = x.Ranges.text("range") + ", " + x.Pads.text("pad") + ", " + ends[x.Status]
 	}
-	name := strings.ReplaceAll(console.Printable(x.File), "\n", "\uFFFD") // one line for each file
-	console.Printf(r.out, "%s %s: %s\n", name, x.FileID, text)
+	console.Printf(r.out, "%s %s: %s\n", console.OneLine(x.File), x.FileID, text)
 }
 
 // text returns the numbers of a set for people.

@@ -46,7 +46,7 @@ func (r *Report) Done(x Outcome) {
 		r.bar.Set(r.sent, 0)
 	}
 	if !r.asJSON {
-		console.Printf(r.out, "%-8s  %s\n", x.State, console.Printable(x.File.Path))
+		console.Printf(r.out, "%-8s  %s\n", x.State, console.OneLine(x.File.Path))
 		return
 	}
 	m := x.File.Modules[0]
@@ -74,14 +74,14 @@ func (r *Report) Retrying(why error) {
 func (r *Report) Failed(path string, err error) {
 	r.bar.Clear()
 	r.counts[Refused]++
-	console.Printf(r.errs, "symbolon: %s: %s\n", console.Printable(path), console.Printable(err.Error()))
+	console.Printf(r.errs, "symbolon: %s: %s\n", console.OneLine(path), console.Printable(err.Error()))
 }
 
 // End prints the summary.
 func (r *Report) End(skipped Skipped) error {
 	r.bar.Close()
 	for _, n := range skipped.Nameless {
-		console.Printf(r.errs, "%s: not uploaded: %s\n", console.Printable(n.Path), n.Why)
+		console.Printf(r.errs, "%s: not uploaded: %s\n", console.OneLine(n.Path), n.Why)
 	}
 	if slices.ContainsFunc(skipped.Nameless, func(n Nameless) bool { return n.Why == noSplitID }) {
 		console.Printf(r.errs, "Without these units, inlined calls are missing. Upload the file that \"symbolon sym PROGRAM\" writes "+

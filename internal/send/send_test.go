@@ -268,7 +268,7 @@ func TestLostChunkIsSentAgain(t *testing.T) {
 }
 
 func TestRefusedFilesAreNotCountedAsUploaded(t *testing.T) {
-	s, dir := newServer(t), t.TempDir()
+	s, dir := newServer(t), t.TempDir()+"\n"
 	s.bad = "bad.sym"
 	write(t, dir, "bad.sym", symFile("D", 10))
 	r, err := send.NewRemote(send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1})
@@ -282,7 +282,7 @@ func TestRefusedFilesAreNotCountedAsUploaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "\n0 uploaded (0 bytes), 0 already there, 1 failed\n"
+	want := "symbolon: " + strings.TrimSpace(dir) + "\uFFFD/bad.sym: it is bad\n0 uploaded (0 bytes), 0 already there, 1 failed\n"
 	if err := report.End(skipped); err != send.ErrFailed || !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %v and %q, want %q at the end", err, errs.String(), want)
 	}
