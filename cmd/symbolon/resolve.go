@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +65,11 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	if err := f.check(args); err != nil {
 		return err
 	}
+	for _, dir := range f.open.Dirs {
+		if err := checkFolder(dir); err != nil {
+			say(e.stderr, "symbolon: invalid --debug-dir %q: %v\n", dir, err)
+		}
+	}
 	f.open.Stdin = e.stdin
 	q := standin.Query{File: args[0], Open: f.open, Relative: f.addr == "rva", Mangled: f.noDemangle, Addrs: args[1:]}
 	var status int
@@ -77,6 +85,15 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	}
 	if err == nil && status != exitDone {
 		err = errReported
+	}
+	return err
+}
+
+// checkFolder returns an error if dir is not a folder that can be read.
+func checkFolder(dir string) error {
+	_, err := os.ReadDir(dir)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
 	}
 	return err
 }

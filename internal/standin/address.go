@@ -30,7 +30,7 @@ func parseAddress(s string) (address, error) {
 	}
 	off, err := parseHex(il)
 	if err != nil || max(value, off) > math.MaxUint32 {
-		return address{}, fmt.Errorf("invalid address %q: token and offset must be at most 8 hex digits each", s)
+		return address{}, fmt.Errorf("invalid address %.80q: token and offset must be at most 8 hex digits each", s)
 	}
 	return address{value<<32 | off, true}, nil
 }
@@ -40,7 +40,7 @@ func parseHex(s string) (uint64, error) {
 	digits := strings.TrimPrefix(strings.TrimPrefix(s, "0x"), "0X")
 	n, err := strconv.ParseUint(digits, 16, 64)
 	if err != nil {
-		return 0, fmt.Errorf("invalid address %q: must be at most 16 hex digits, with or without 0x", s)
+		return 0, fmt.Errorf("invalid address %.80q: must be at most 16 hex digits, with or without 0x", s)
 	}
 	return n, nil
 }
