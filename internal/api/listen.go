@@ -3,6 +3,7 @@ package api
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 )
@@ -26,7 +27,11 @@ func Listen(cfg Config, log *slog.Logger) (ports []net.Listener, bases []string,
 		}
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			return nil, nil, errors.Join(err, CloseAll(ports))
+			key := "--listen, or with http.listen"
+			if i == 0 && cfg.TLS.Address != "" {
+				key = "http.tls.address"
+			}
+			return nil, nil, errors.Join(fmt.Errorf("%w; choose another address with %s", err, key), CloseAll(ports))
 		}
 		scheme := "http"
 		if i == 0 {

@@ -181,6 +181,26 @@ func TestBadCertificateIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
+func TestErrorOfATakenPortNamesItsSetting(t *testing.T) {
+	dir := t.TempDir()
+	writePair(t, dir, "first")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	secure := pairIn(dir)
+	secure.Address = taken.Addr().String()
+	for want, cfg := range map[string]api.Config{
+		"; choose another address with --listen, or with http.listen": {Listen: taken.Addr().String()},
+		"; choose another address with http.tls.address":              {Listen: "127.0.0.1:0", TLS: secure},
+	} {
+		if _, _, err := api.Listen(cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("got %v, want %q at the end", err, want)
+		}
+	}
+}
+
 func TestTLSSettingsAreValidated(t *testing.T) {
 	for want, cfg := range map[string]api.TLSConfig{
 		"certificate is set without key":             {Certificate: "a"},
