@@ -101,7 +101,7 @@ func tangle(r *rand.Rand) []byte {
 }
 
 func TestSymbolFileAnswersLikeItsObject(t *testing.T) {
-	for seed := rand.Int63n(4); seed < 600; seed += 4 { // a fourth of the seeds each time
+	for seed := range int64(150) {
 		text := tangle(rand.New(rand.NewSource(seed)))
 		from := openBytes(t, text)
 		made := symOf(t, from)
