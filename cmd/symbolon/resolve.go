@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -66,8 +64,8 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 		return err
 	}
 	for _, dir := range f.open.Dirs {
-		if err := checkFolder(dir); err != nil {
-			say(e.stderr, "symbolon: invalid --debug-dir %q: %v\n", dir, err)
+		if _, err := os.ReadDir(dir); err != nil {
+			say(e.stderr, "symbolon: --debug-dir: %v\n", err)
 		}
 	}
 	f.open.Stdin = e.stdin
@@ -85,15 +83,6 @@ func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error 
 	}
 	if err == nil && status != exitDone {
 		err = errReported
-	}
-	return err
-}
-
-// checkFolder returns an error if dir is not a folder that can be read.
-func checkFolder(dir string) error {
-	_, err := os.ReadDir(dir)
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return path.Err
 	}
 	return err
 }
