@@ -147,7 +147,8 @@ func TestIndexThatCannotBeOpenedIsAnError(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.dir, "index.db"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.tryOpen(); !internal(err) {
+	const advice = "; choose another with --data"
+	if _, err := w.tryOpen(); err == nil || !strings.HasSuffix(err.Error(), "is a directory"+advice) {
 		t.Errorf("a folder as the index: %v", err)
 	}
 	w = newWorld(t, disk.Config{})
@@ -155,7 +156,7 @@ func TestIndexThatCannotBeOpenedIsAnError(t *testing.T) {
 	if err := os.WriteFile(w.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.tryOpen(); !internal(err) {
+	if _, err := w.tryOpen(); err == nil || !strings.HasSuffix(err.Error(), "not a directory"+advice) {
 		t.Errorf("a file as the directory: %v", err)
 	}
 	w = newWorld(t, disk.Config{})
