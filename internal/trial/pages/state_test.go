@@ -113,7 +113,7 @@ func TestBatchesShowTheirProgress(t *testing.T) {
 	b := newTab(t, s)
 	b.open("/ui/batches")
 	b.shows("Complete: 3 units")
-	b.shows("2 (50.0 %)")
+	b.shows("8 (66.7 %)")
 	b.shows("This destination cannot be read")
 	b.click("summary", "")
 	b.looks("batches")
