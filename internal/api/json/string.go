@@ -156,6 +156,9 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 func AppendEscaped[T string | []byte](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		from := i
+		for i+8 <= len(s) && isPlainWord(word(s[i:i+8])) {
+			i += 8
+		}
 		for i < len(s) && isPlain[s[i]] {
 			i++
 		}
@@ -183,4 +186,22 @@ func AppendEscaped[T string | []byte](dst []byte, s T) []byte {
 		}
 	}
 	return dst
+}
+
+// word returns the first eight bytes of s. The compiler makes one load of it.
+func word[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// isPlainWord is isPlain for eight bytes. If no byte has its high bit set, x-1 sets
+// that of a byte only if x is zero, or that of a byte before it.
+func isPlainWord(w uint64) bool {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	quote, slash := w^'"'*ones, w^'\\'*ones
+	return (w|(w-' '*ones)|(quote-ones)|(slash-ones))&highs == 0
 }

@@ -32,9 +32,23 @@ func TestEscapedStringsAreValidJSON(t *testing.T) {
 		"\xed\xa0\x80":           "\ufffd\ufffd\ufffd",
 		"\xf0\x9f\x98":           "\ufffd\ufffd\ufffd",
 		"\xc0\xaf":               "\ufffd\ufffd",
+		"seven..\"":              `seven..\"`,
+		"eight...\x1f\x80":       "eight...\\u001f\ufffd",
 	} {
 		if got := escape(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEscapesAreFoundAtEachByte(t *testing.T) {
+	for at := range 17 {
+		for c := range 256 {
+			text := []byte(strings.Repeat("[", 17))
+			text[at] = byte(c)
+			if got, want := escape(string(text)), strings.Repeat("[", at)+escape(string(text[at:at+1]))+strings.Repeat("[", 16-at); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
 		}
 	}
 }
@@ -59,10 +73,17 @@ func FuzzEscape(f *testing.F) {
 }
 
 func BenchmarkAppendQuoted(b *testing.B) {
-	text := []byte(strings.Repeat(`{"module":"libc.so.6","frames":[1,2,3]},`, 1000))
-	b.SetBytes(int64(len(text)))
-	var dst []byte
-	for b.Loop() {
-		dst = json.AppendQuoted(dst[:0], text)
+	for name, text := range map[string]string{
+		"quotes": `{"module":"libc.so.6","frames":[1,2,3]},`,
+		"plain":  "std::map<std::string, std::vector<int, std::allocator<int> > >::find(std::string const&) const, ",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(strings.Repeat(text, 1000))
+			b.SetBytes(int64(len(text)))
+			var dst []byte
+			for b.Loop() {
+				dst = json.AppendQuoted(dst[:0], text)
+			}
+		})
 	}
 }
