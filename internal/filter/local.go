@@ -141,6 +141,7 @@ type localAnswer struct {
 	hidden  map[int]object.Place // by address: places that the engine does not answer for
 	list    []Frame
 	text    []byte
+	ends    [][3]int // in text, of those of each element of list
 }
 
 // Missing implements Answer.
@@ -161,43 +162,58 @@ func (a *localAnswer) Missing(m int32) error {
 func (a *localAnswer) Frames(i int) []Frame {
 	m := a.frames[i].Module
 	found, err := a.res.Frames(i)
-	readable := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendText(dst, m, t); return dst }
-	raw := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendRaw(dst, m, t); return dst }
-	file := func(dst []byte, t sym.Text) []byte { dst, _ = a.res.AppendFile(dst, m, t); return dst }
+	var obj *object.Object // of a hidden place
 	if p, ok := a.hidden[i]; ok {
 		m = a.q.Addresses[i].Module
-		var obj *object.Object
 		if obj, err = a.find.file(a.q.Modules[m], m); err == nil {
 			found = obj.LookupIn(nil, p.Part, p.Addr)
-			readable, raw, file = obj.AppendText, obj.AppendText, obj.AppendText
 		}
 	}
 	if err != nil || len(found) == 0 {
 		return nil
 	}
-	a.list, a.text = a.list[:0], a.text[:0]
-	ends := make([][3]int, 0, 8)
+	a.list, a.text, a.ends = a.list[:0], a.text[:0], a.ends[:0]
 	for k := range found {
 		f := &found[k]
 		a.list = append(a.list, Frame{Line: f.Line, Column: f.Column, Entry: f.Entry, Size: f.Size, Inlined: f.Inlined})
-		var end [3]int
-		a.text = readable(a.text, f.Func)
-		end[0] = len(a.text)
-		a.text = raw(a.text, f.Func)
-		end[1] = len(a.text)
-		if f.File != 0 {
-			a.text = file(a.text, f.File)
-		}
-		end[2] = len(a.text)
-		ends = append(ends, end)
+		a.ends = append(a.ends, a.addTexts(m, f, obj))
 	}
 	from := 0
-	for k, end := range ends { // as text may have been moved while it grew
+	for k, end := range a.ends { // as text may have been moved while it grew
 		f := &a.list[k]
-		f.Function, f.Raw, f.File = a.text[from:end[0]], a.text[end[0]:end[1]], a.text[end[1]:end[2]]
+		f.Raw, f.Function, f.File = a.text[from:end[0]], a.text[end[0]:end[1]], a.text[end[1]:end[2]]
+		if len(f.Function) == 0 {
+			f.Function = f.Raw
+		}
 		from = end[2]
 	}
 	return a.list
+}
+
+// addTexts adds the texts of a frame: its name, its readable name if that is another
+// one, and its file. It returns the end of each.
+func (a *localAnswer) addTexts(m int32, f *sym.Frame, obj *object.Object) (ends [3]int) {
+	if obj != nil {
+		a.text = obj.AppendText(a.text, f.Func)
+		ends[0], ends[1] = len(a.text), len(a.text)
+		if f.File != 0 {
+			a.text = obj.AppendText(a.text, f.File)
+		}
+		ends[2] = len(a.text)
+		return ends
+	}
+	from := len(a.text)
+	a.text, _ = a.res.AppendRaw(a.text, m, f.Func)
+	ends[0] = len(a.text)
+	if readable, ok := a.res.Readable(m, a.text[from:]); ok {
+		a.text = append(a.text, readable...)
+	}
+	ends[1] = len(a.text)
+	if f.File != 0 {
+		a.text, _ = a.res.AppendFile(a.text, m, f.File)
+	}
+	ends[2] = len(a.text)
+	return ends
 }
 
 // Release implements Answer.

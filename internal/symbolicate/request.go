@@ -178,17 +178,23 @@ func (r *Result) Frames(i int) ([]sym.Frame, error) {
 // the names of an answer take far more work than real ones do, the following
 // ones are not demangled.
 func (r *Result) AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool) {
-	h := r.Modules[m].handle
 	from := len(dst)
-	dst, plain = h.AppendText(dst, t)
-	if !h.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are already demangled
-		return dst, plain
-	}
-	name := string(dst[from:])
-	if readable, _ := r.names.Name(name, demangle.Full); readable != name {
+	dst, plain = r.AppendRaw(dst, m, t)
+	if readable, ok := r.Readable(m, dst[from:]); ok {
 		return append(dst[:from], readable...), false
 	}
 	return dst, plain
+}
+
+// Readable returns the demangled form of a name that AppendRaw has appended. It
+// returns false if the name is not mangled, or not demangled, see AppendText.
+func (r *Result) Readable(m int32, raw []byte) (readable string, ok bool) {
+	if !r.Modules[m].handle.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are already demangled
+		return "", false
+	}
+	name := string(raw)
+	readable, _ = r.names.Name(name, demangle.Full)
+	return readable, readable != name
 }
 
 // AppendFile appends the path of a source file without segments "." and "..".
