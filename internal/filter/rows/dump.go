@@ -5,7 +5,6 @@ import "bytes"
 // readDump reads the output of a stack walker, which is the member json_dump of a
 // processed crash of Socorro.
 func (r *reader) readDump(m *members) frames {
-	r.listImages(m.modules)
 	for i := range r.images {
 		r.readImage(&r.images[i])
 	}

@@ -44,11 +44,10 @@ func RewriteReport(ctx context.Context, run *filter.Run, data []byte, out io.Wri
 // readReport reads a report. Its images may be after the threads. One that is not
 // JSON has no frames.
 func (r *reader) readReport() frames {
-	var images value
 	for r.json.Enter('{'); r.json.Next(); {
 		switch string(r.json.Key()) {
 		case "usedImages":
-			images = r.skip()
+			r.listImages()
 		case "threads":
 			for r.json.Enter('['); r.json.Next(); {
 				for r.json.Enter('{'); r.json.Next(); {
@@ -68,7 +67,6 @@ func (r *reader) readReport() frames {
 	if r.json.End(); r.json.Err != nil {
 		return frames{}
 	}
-	r.listImages(images)
 	for i := range r.images {
 		r.readReportImage(&r.images[i])
 	}

@@ -49,7 +49,6 @@ func (r *reader) readPing(m *members) ping {
 			r.json.Skip()
 		}
 	}
-	r.listImages(m.modules)
 	p.frames.from = len(r.frames)
 	number := r.index(thread, 0)
 	for ok, n := r.enter(m.threads, '['), int64(0); ok && r.json.Next(); n++ {
@@ -83,13 +82,17 @@ func (r *reader) index(v value, instead int64) int64 {
 	return instead
 }
 
-// listImages notes where the modules of a ping are. They are read when a frame
-// refers to them.
-func (r *reader) listImages(list value) {
+// listImages reads a list of modules and notes where they are. They are read when a
+// frame refers to them.
+func (r *reader) listImages() value {
+	r.json.Peek()
+	list := value{from: r.json.Pos}
 	r.images = r.images[:0]
-	for ok := r.enter(list, '['); ok && r.json.Next(); {
+	for r.json.Enter('['); r.json.Next(); {
 		r.images = append(r.images, image{at: r.skip()})
 	}
+	list.to = r.json.Pos
+	return list
 }
 
 var noIP = note(errors.New("invalid frame: must have an ip"))

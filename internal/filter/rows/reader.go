@@ -84,10 +84,16 @@ func (m *members) named(name []byte) *value {
 	return &m.other
 }
 
-// readMembers returns the members of the object at v.
+// readMembers returns the members of the object at v. The places of its modules are
+// in r.images until members of another object are read.
 func (r *reader) readMembers(v value) (m members) {
+	r.images = r.images[:0]
 	for ok := r.enter(v, '{'); ok && r.json.Next(); {
-		*m.named(r.json.Key()) = r.skip()
+		if to := m.named(r.json.Key()); to == &m.modules {
+			*to = r.listImages()
+		} else {
+			*to = r.skip()
+		}
 	}
 	return m
 }

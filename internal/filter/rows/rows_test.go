@@ -470,3 +470,13 @@ func TestAddressesAreCountedAsOftenAsRowsHaveThem(t *testing.T) {
 		t.Errorf("missing modules: %+v, want 200 addresses of one", list)
 	}
 }
+
+func TestModulesOfARowAreItsOwn(t *testing.T) {
+	alone := `{"crash_address":"0x0","threads":[{"frames":[` + knownFrame + `]}]}` + "\n"
+	want, _ := run(t, rows.Options{}, &filter.Run{Names: names}, alone)
+	before := ping(knownFrame) + "\n"
+	got, _ := run(t, rows.Options{}, &filter.Run{Names: names}, before+alone)
+	if !strings.HasSuffix(got, "\n"+want) {
+		t.Errorf("got %s after another row, want %s", got, want)
+	}
+}
