@@ -76,7 +76,9 @@ func (w *walk) folder(at string) error {
 		}
 		info, err := f.Lstat(key[len(at):])
 		switch {
-		case err != nil: // it was removed
+		case errors.Is(err, fs.ErrNotExist): // it was removed
+		case err != nil:
+			return failure(key, err)
 		case info.IsDir() && w.mayHave(key+"/"):
 			folders = append(folders, key+"/")
 		case w.isAsked(key) && w.isFile(key, info.Mode()):
