@@ -58,6 +58,10 @@ func TestConfigCheckIsNotContentWithFoldersThatCannotBeWritten(t *testing.T) {
 		strings.Count(errs, "uploads and new tokens will fail: state is ") != 1 {
 		t.Errorf("without state: %s, %s, %s", status, out, errs)
 	}
+	out, errs, status = powerless(t, "symbolon", "config", "check", "--data", ".", "--set", "state=./state/new").output()
+	if status != "exit status 1" || !strings.Contains(errs, "state is ") || strings.Contains(out, "good") {
+		t.Errorf("with a state that cannot be created: %s, %s, %s", status, out, errs)
+	}
 }
 
 func TestServerWarnsThatItCannotKeepUploads(t *testing.T) {

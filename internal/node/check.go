@@ -28,7 +28,7 @@ func Check(cfg *config.Config, log *slog.Logger) error {
 	}
 	if err == nil {
 		switch err := CheckState(cfg); {
-		case isDenied(err):
+		case isKept(cfg.State, err):
 			log.Warn(err.Error()) // the server starts
 		case err != nil:
 			errs = append(errs, err)
@@ -42,22 +42,24 @@ func Check(cfg *config.Config, log *slog.Logger) error {
 }
 
 // CheckState returns an error if this user cannot write the folder of the state, in a
-// configuration that Settle has completed. A server starts without it, and refuses
-// uploads.
+// configuration that Settle has completed. A server starts if the folder exists, and
+// refuses uploads.
 func CheckState(cfg *config.Config) error {
 	if cfg.StateSource() >= 0 {
 		return nil
 	}
 	err := probe("state", cfg.State)
-	if isDenied(err) {
+	if isKept(cfg.State, err) {
 		return fmt.Errorf("uploads and new tokens will fail: %w; let this user write it, or name another with --set state=DIR", err)
 	}
 	return err
 }
 
-// isDenied reports whether a folder cannot be written by this user, or by none.
-func isDenied(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+// isKept reports whether an error means that a folder exists and cannot be written by
+// this user, or by none.
+func isKept(dir string, err error) bool {
+	_, missing := os.Stat(dir)
+	return missing == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))
 }
 
 // probe creates and removes a folder in the folder of a key, or in its closest parent
