@@ -76,11 +76,11 @@ func run(ctx context.Context, args []string, e *env) int {
 	case errors.As(err, &usage):
 		say(e.stderr, "%s: %s\nRun \"%[1]s --help\" for usage.\n", c.CommandPath(), usage.Error())
 		return exitUsage
-	case errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.EPIPE) && ctx.Err() == nil:
 		return exitDone // the reader closed the pipe
 	case errors.Is(err, errReported):
 		return exitFailed
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case (errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE)) && ctx.Err() != nil:
 		say(e.stderr, "symbolon: interrupted\n")
 		return exitFailed
 	}

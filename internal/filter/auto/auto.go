@@ -122,7 +122,7 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 	case in.Data != nil:
 		from = io.NewSectionReader(in.Data, 0, in.Data.Size())
 	case in.Name != "-":
-		f, err := os.Open(in.Name)
+		f, err := openFile(ctx, in.Name)
 		if err != nil {
 			return err
 		}
@@ -181,6 +181,25 @@ func (c counter) Read(p []byte) (int, error) {
 		c.count(n)
 	}
 	return n, err
+}
+
+// openFile opens a file until the context ends: a named pipe waits for its writer.
+func openFile(ctx context.Context, name string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case x := <-done:
+		return x.f, x.err
+	}
 }
 
 // stoppable is a pipe or a terminal, whose reads may wait for ever: one that waits when
