@@ -26,6 +26,15 @@ func kindOf(s *elf.Symbol) uint8 {
 // default version is meant, which programs are linked with, unless there is none.
 func (b *elfFile) Named(name string) []object.Place {
 	list := b.NamedIn(func(s *units.Symbol) bool { isName, isOld := b.isVersion(s, name); return isName && !isOld })
+	if len(list) > 1 { // lld writes names without versions into .symtab
+		exported := b.NamedIn(func(s *units.Symbol) bool {
+			isName, isOld := b.isVersion(s, name)
+			return isName && !isOld && s.Table&1 != 0 // .dynsym
+		})
+		if len(exported) > 0 {
+			return exported
+		}
+	}
 	if len(list) > 0 {
 		return list
 	}
