@@ -40,11 +40,20 @@ func (c Config) Defaults() Config {
 	return c
 }
 
+// isAddress reports whether a text is HOST:PORT.
+func isAddress(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return err == nil
+}
+
 // Validate returns an error if a field of c is invalid.
 func (c Config) Validate() error {
 	c = c.Defaults()
 	var errs []error
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+	if !isAddress(c.Listen) {
 		errs = append(errs, fmt.Errorf("listen is %.200q: must be HOST:PORT", c.Listen))
 	}
 	if _, port, err := net.SplitHostPort(c.Listen); err == nil && port != "0" && c.TLS.Address == c.Listen {

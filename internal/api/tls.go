@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -34,7 +33,7 @@ func (c TLSConfig) Validate() error {
 	case c.Address != "" && !c.On():
 		errs = append(errs, errors.New("address is set without certificate and key"))
 	}
-	if _, _, err := net.SplitHostPort(c.Address); err != nil && c.Address != "" {
+	if c.Address != "" && !isAddress(c.Address) {
 		errs = append(errs, fmt.Errorf("address is %q: must be HOST:PORT", c.Address))
 	}
 	return errors.Join(errs...)
