@@ -84,8 +84,8 @@ func (r *Report) End(skipped Skipped) error {
 		console.Printf(r.errs, "%s: not uploaded: %s\n", console.OneLine(n.Path), n.Why)
 	}
 	if slices.ContainsFunc(skipped.Nameless, func(n Nameless) bool { return n.Why == noSplitID }) {
-		console.Printf(r.errs, "Without these units, inlined calls are missing. Upload the file that \"symbolon sym PROGRAM\" writes "+
-			"beside them, instead of the program, or keep both in a folder that is a source of the server.\n")
+		console.Printf(r.errs, "symbolon: without these units, inlined calls are missing; upload the file that \"symbolon sym PROGRAM\" "+
+			"writes beside them instead of the program, or keep both in a folder that is a source of the server\n")
 	}
 	console.Printf(r.errs, "%d uploaded (%s), %d already there", r.counts[Uploaded], console.Bytes(r.sent), r.counts[Known])
 	for _, x := range []struct {

@@ -35,7 +35,7 @@ func Reason(err error) (text string, again bool) {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection reset by the server", true
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return "no way to the host", true
+		return "no route to the host", true
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection ended before the file did", true
 	case errors.Is(err, io.EOF):
