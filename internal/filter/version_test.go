@@ -47,6 +47,7 @@ func TestVersionsOfANameAreLookedUp(t *testing.T) {
 	}{
 		{"linked", "", nil, debug},
 		{"debug file", "objcopy", []string{"--only-keep-debug"}, debug},
+		{"names without versions", "objcopy", []string{"--redefine-sym", "walk@V1=walk"}, map[string]string{"walk": "walk_2"}},
 		{"stripped", "objcopy", []string{"--strip-all"}, map[string]string{"walk": "walk", "alike": "alike", "gone": "gone", "begin": "begin", "wal": "", "lost": ""}},
 	} {
 		folder := t.TempDir()

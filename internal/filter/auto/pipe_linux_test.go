@@ -2,7 +2,9 @@ package auto_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,5 +30,22 @@ func TestADocumentIsReadFromANamedPipe(t *testing.T) {
 	}
 	if out.String() != doc {
 		t.Errorf("%d bytes became %d", len(doc), out.Len())
+	}
+}
+
+// TestOpeningANamedPipeEndsWithTheContext has one without a writer.
+func TestOpeningANamedPipeEndsWithTheContext(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := auto.Filter(ctx, newRun(), auto.Options{Format: "auto"}, auto.Input{Name: pipe}, io.Discard)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if f, err := os.OpenFile(pipe, os.O_WRONLY, 0); err == nil { // lets the goroutine that opens it end
+		f.Close()
 	}
 }
