@@ -182,7 +182,7 @@ func (f *configFlags) local(e *env, more ...source.Config) (*temporary, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Sources, cfg.Locate.Columns = append(more, cfg.Sources...), true
+	cfg.Sources, cfg.Locate.Columns, cfg.Table.ManyNames = append(more, cfg.Sources...), true, true
 	if len(more) > 0 || len(f.folders)+len(f.sources) > 0 && f.data == "" {
 		return openTemporary(cfg, log)
 	}

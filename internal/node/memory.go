@@ -64,7 +64,11 @@ func newMemory(cfg *config.Config) memory {
 // HeapLimit returns the largest heap that a node with a configuration needs: tables
 // with the names of open ones, builds and requests. Settle has completed it.
 func HeapLimit(cfg *config.Config) int64 {
-	return int64(cfg.Memory)/2 + max(int64(cfg.Table.MaxBytes), 0)/3 + base + ballast
+	names := max(int64(cfg.Table.MaxBytes), 0) / 3
+	if cfg.Table.ManyNames {
+		names *= 2
+	}
+	return int64(cfg.Memory)/2 + names + base + ballast
 }
 
 // machineMemory returns the memory that this process may use at most: what the

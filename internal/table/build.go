@@ -172,7 +172,7 @@ func (t *shared) store(ctx context.Context, e *entry, obj *object.Object, size i
 	if err != nil {
 		return nil, err
 	}
-	return k.open(blob, hash, m)
+	return k.open(t, blob, hash, m)
 }
 
 // Input identifies the file of a table.

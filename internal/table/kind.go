@@ -17,7 +17,7 @@ type kind struct {
 	version string
 	// open opens the table in blob. If that is not the table of the object m of the
 	// file with this hash, it closes blob and returns a fault.
-	open func(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error)
+	open func(t *shared, blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error)
 	// direct makes an entry that answers from the file.
 	direct func(obj *object.Object) *entry
 	build  func(ctx context.Context, t *shared, w io.Writer, obj *object.Object, in Input) error

@@ -38,7 +38,7 @@ func (d direct) AppendText(dst []byte, t sym.Text) ([]byte, bool) {
 
 func namesOf(obj *object.Object) *entry { return &entry{names: direct{obj}, mangled: obj.Mangled()} }
 
-func openNames(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
+func openNames(t *shared, blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 	tab, err := symcache.Open(blob)
 	if err == nil && (tab.Info().InputHash != hash || tab.Info().Module.DebugID != m.DebugID) {
 		err = fault.New(fault.Malformed, "symcache", "the table of another file")
@@ -47,21 +47,16 @@ func openNames(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 		_ = blob.Close()
 		return nil, err
 	}
-	tab.Remember(blob.Size() / namesPart)
-	return &entry{names: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, size: namesCost(blob.Size()), blob: blob}, nil
+	names := t.cfg.names(blob.Size())
+	tab.Remember(names)
+	return &entry{names: tab, mangled: tab.Info().Flags&symcache.Mangled != 0, size: blob.Size() + names, blob: blob}, nil
 }
-
-// namesPart is the size of a table divided by that of its remembered names.
-const namesPart = 2
-
-// namesCost returns the memory of an open table of this size.
-func namesCost(size int64) int64 { return size + size/namesPart }
 
 func buildNames(ctx context.Context, t *shared, w io.Writer, obj *object.Object, in Input) error {
 	if obj.Info().Kind == "symbfile" && t.cfg.MaxBytes > 0 {
 		// Its table may be a thousand times as large as the file, which answers as
 		// well.
-		w = &limitedWriter{w: w, left: int64(t.cfg.MaxBytes)}
+		w = &limitedWriter{w: w, cfg: &t.cfg}
 	}
 	opt := symcache.Options{Memory: int64(t.cfg.BuildMemory), Scratch: t.scratch, Workers: max(1, runtime.GOMAXPROCS(0)-1)}
 	return Build(ctx, w, obj, opt, in)
@@ -70,11 +65,12 @@ func buildNames(ctx context.Context, t *shared, w io.Writer, obj *object.Object,
 // limitedWriter writes a table that must fit into the memory for open tables.
 type limitedWriter struct {
 	w    io.Writer
-	left int64
+	cfg  *Config
+	size int64
 }
 
 func (b *limitedWriter) Write(p []byte) (int, error) {
-	if b.left -= namesCost(int64(len(p))); b.left < 0 {
+	if b.size += int64(len(p)); b.size+b.cfg.names(b.size) > int64(b.cfg.MaxBytes) {
 		return 0, fault.New(fault.Unsupported, "table build", "the table does not fit into table.max_bytes")
 	}
 	return b.w.Write(p)

@@ -41,7 +41,7 @@ func (t tableRules) HasRules() bool {
 	return rows > 0
 }
 
-func openRules(blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
+func openRules(_ *shared, blob cache.Blob, hash [32]byte, m ident.Module) (*entry, error) {
 	data, err := bin.Read(blob, 0, int(blob.Size()))
 	var tab *cficache.Table
 	if err == nil {

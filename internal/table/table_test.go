@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/locate"
+	"symbolon/internal/metric"
 	"symbolon/internal/object"
 	"symbolon/internal/source"
 	"symbolon/internal/sym"
@@ -158,6 +160,23 @@ func TestStoredTableNeedsNoFetch(t *testing.T) {
 	h.Close()
 	if n := b.asked.Load(); n != asked || asked != 1 {
 		t.Errorf("asked %d times, then %d", asked, n)
+	}
+}
+
+func TestMoreNamesCountAsMemory(t *testing.T) {
+	b := newBench(t, serve(file))
+	var costs [2]int64 // by ManyNames
+	for i := range costs {
+		b.table.ManyNames = i == 1
+		tables, stop := b.start(t)
+		prefetch(t, tables)
+		before := metric.CacheBytes.Value("memory")
+		tables.Clear()
+		costs[i] = before - metric.CacheBytes.Value("memory")
+		stop()
+	}
+	if few, many := float64(costs[0])/1.5, float64(costs[1])/2.5; few < 100 || math.Abs(few-many) > 2 {
+		t.Errorf("an open table takes %d bytes, and %d with more names", costs[0], costs[1])
 	}
 }
 
