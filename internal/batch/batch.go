@@ -21,7 +21,7 @@
 // concurrently. An input whose units are all complete is not read. The names of parts
 // are in the order of the rows.
 //
-// Rows are looked up in chunks of 2 MiB, by all processors. Each chunk is a frame of
+// Rows are looked up in chunks of 1 MiB, by all processors. Each chunk is a frame of
 // zstd in the part. Memory has a fixed number of chunks, however large units and
 // inputs are; a row above 32 MiB is copied. The decoder of zstd has at most 128 MiB.
 //
@@ -165,7 +165,8 @@ func (w *run) work(ctx context.Context) error {
 
 // rewrite rewrites and compresses chunks.
 func (w *run) rewrite(ctx context.Context) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(windowSize),
+		zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
 	for c := range w.jobs {
 		if c.err = err; err == nil {
 			c.err = c.rewrite(ctx, &w.Rows, enc)

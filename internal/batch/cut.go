@@ -13,9 +13,13 @@ import (
 )
 
 const (
-	chunkSize = 2 << 20  // bytes of rows that are looked up together
+	chunkSize = 1 << 20  // bytes of rows that are looked up together
 	maxRow    = 32 << 20 // longer ones are copied
 	maxBuffer = 16 << 20 // a larger buffer of a chunk is not used again
+	// windowSize is that of zstd: the largest one that all decoders must accept. With
+	// it, more names are copies of earlier ones than with the default of 4 MiB, which
+	// makes the output smaller and takes less time.
+	windowSize = 8 << 20
 )
 
 // chunk is consecutive rows of a unit.
