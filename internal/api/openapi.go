@@ -86,7 +86,7 @@ func templateOf(n *node) (path string, params []object) {
 		return n.pattern + "{rest}", params
 	}
 	if n.form == nil {
-		return n.pattern, nil
+		return n.pattern, params
 	}
 	for _, s := range n.form {
 		switch s.kind {

@@ -116,6 +116,9 @@ func TestOpenAPIDocumentHasAllRoutes(t *testing.T) {
 				t.Errorf("%s: operation id %q is also that of %q", at, o.ID, other)
 			}
 			ids[o.ID] = at
+			if o.Parameters == nil {
+				t.Errorf("%s: the parameters are not a list", at)
+			}
 			o.check(t, at, path)
 		}
 	}

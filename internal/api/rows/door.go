@@ -47,7 +47,7 @@ func New(deps Deps) *Door { return &Door{deps} }
 
 // Routes returns the routes of the door.
 func (d *Door) Routes() []api.Route {
-	return []api.Route{{Methods: []string{http.MethodPost}, Pattern: "/api/rows", Summary: "Symbolicate rows of a data warehouse", Accepts: "application/json", Produces: "application/json", Handle: d.answer, Fail: fail}}
+	return []api.Route{{Methods: []string{http.MethodPost}, Pattern: "/api/rows", Summary: "Symbolicate rows of a data warehouse", Accepts: "application/json, application/x-ndjson", Produces: "application/json, application/x-ndjson", Handle: d.answer, Fail: fail}}
 }
 
 // fail writes an error in the form that BigQuery shows to its users.
