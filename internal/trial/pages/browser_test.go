@@ -56,6 +56,8 @@ type tab struct {
 	ctx    context.Context
 	server *trial.Server
 
+	hasScripts bool // that pages run
+
 	mu       sync.Mutex
 	problems []string
 	allowed  []string // parts of problems that the test expects
@@ -69,7 +71,7 @@ func newTab(t testing.TB, s *trial.Server) *tab {
 	if chromium.err != nil {
 		t.Fatalf("start the browser: %v", chromium.err)
 	}
-	b := &tab{t: t, server: s}
+	b := &tab{t: t, server: s, hasScripts: true}
 	ctx, leave := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(b.listen))
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	b.ctx = ctx
@@ -233,11 +235,12 @@ func (b *tab) prefers(theme string) {
 var rules string
 
 // check reports what a person with a screen reader, a keyboard or a small screen cannot use:
-// by the rules of this package, and with AXE also by those of the axe.min.js of that name.
+// by the rules of this package, and with AXE also by those of the axe.min.js of that name,
+// which needs the timers of scripts.
 func (b *tab) check() {
 	b.t.Helper()
 	problems := eval[[]string](b, strings.ReplaceAll(rules, "%", "%%"))
-	if name := os.Getenv("AXE"); name != "" {
+	if name := os.Getenv("AXE"); name != "" && b.hasScripts {
 		problems = append(problems, b.axe(name)...)
 	}
 	for _, problem := range problems {
@@ -287,6 +290,7 @@ func (b *tab) looks(name string) {
 // withoutScripts keeps pages from running scripts. The test still can.
 func (b *tab) withoutScripts() {
 	b.t.Helper()
+	b.hasScripts = false
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
