@@ -22,6 +22,7 @@ const (
 	chromium              // #0 0x55c0ffee1234 <unknown>
 	rust                  // 0:     0x55695000a22a - <unknown>
 	kernel                // f+0x1c/0x80 [module], of Linux
+	mozilla               // #01: ???[/usr/lib/libxul.so +0x1234], of Firefox
 	dotnet                // at N.T.M() in App.dll:token 0x6000001+0x1a, of .NET
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
@@ -64,7 +65,7 @@ func (r *record) parse(line []byte) bool {
 		return false
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
-	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body)) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body)) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 

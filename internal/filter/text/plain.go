@@ -92,6 +92,39 @@ func (r *record) parseJava(body []byte) bool {
 	return true
 }
 
+// parseMozilla parses a frame of Firefox (MozFormatCodeAddress): #NN: NAME[FILE +0xOFFSET].
+// The name is ??? or that of an exported function before the address, so a better one
+// replaces it.
+func (r *record) parseMozilla(body []byte) bool {
+	const separator = " +0x"
+	plus := bytes.LastIndex(body, []byte(separator))
+	open := bytes.LastIndexByte(body[:max(plus, 0)], '[')
+	if open < 0 || open+1 == plus {
+		return false
+	}
+	addr, n := hexadecimal(body[plus+len(separator):])
+	end := plus + len(separator) + n
+	if n == 0 || end == len(body) || body[end] != ']' {
+		return false
+	}
+	for before := body[:open]; ; before = body[:r.digits-1] {
+		mark := bytes.LastIndexByte(before, '#')
+		if mark < 0 {
+			*r = record{}
+			return false
+		}
+		r.digits = mark + 1
+		r.number, r.end = decimal(body, r.digits)
+		if r.end > r.digits && bytes.HasPrefix(body[r.end:open], []byte(": ")) {
+			break
+		}
+	}
+	r.form, r.name, r.addr, r.space = mozilla, body[open+1:plus], addr, filter.Relative
+	r.text, r.rest = r.end+len(": "), end+1
+	r.place = r.rest
+	return true
+}
+
 // parseRust parses a frame of a Rust program without names: N: 0xADDR - <unknown>.
 func (r *record) parseRust(body []byte) bool {
 	text, found := bytes.CutSuffix(body, []byte(" - <unknown>"))

@@ -80,6 +80,15 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 	case coredump:
 		dst = append(f.AppendName(dst), ' ')
 		return appendSource(append(dst, place...), f)
+	case mozilla:
+		dst = append(f.AppendName(dst), " ("...)
+		if len(f.File) > 0 {
+			f.Column = 0 // as fix-stacks
+			dst = appendFile(dst, f)
+		} else {
+			dst = strconv.AppendUint(append(append(dst, r.name...), " + 0x"...), r.addr, 16)
+		}
+		return append(dst, ')')
 	case chromium:
 		dst = f.AppendName(dst)
 		if len(f.File) > 0 {

@@ -7,6 +7,7 @@
 //	systemd-coredump            relative                          all but the first
 //	backtrace_symbols of glibc  as linked                         all
 //	error logs of Java          relative                          all but the first
+//	Firefox                     relative                          none, as by fix-stacks
 //	Chromium, Rust              in memory                         all
 //	Linux                       from a symbol                     all but that of the instruction
 //	.NET                        method and offset                 done by the writer
