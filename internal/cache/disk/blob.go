@@ -13,7 +13,7 @@ var errChanged = errors.New("the file has another size")
 
 // openBlob opens the file of an entry.
 func openBlob(path string, kind uint8, size int64) (cache.Blob, error) {
-	f, err := os.Open(path)
+	f, err := openFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

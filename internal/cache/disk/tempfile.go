@@ -33,10 +33,10 @@ type tempFile struct {
 func (s *Store) createTemp() *tempFile {
 	d := &tempFile{s: s, name: filepath.Join(s.temps(), rand.Text())}
 	err := s.withRoom("make a file", 1, func() (err error) {
-		d.f, err = os.OpenFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		d.f, err = openFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = os.MkdirAll(s.temps(), 0o700); err == nil {
-				d.f, err = os.OpenFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+				d.f, err = openFile(d.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 			}
 		}
 		return err
