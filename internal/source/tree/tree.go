@@ -27,6 +27,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -91,6 +92,9 @@ func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func
 	}
 	folder = filepath.ToSlash(folder)
 	place := "file://" + transfer.EscapePath(folder) + "/"
+	if drive := filepath.VolumeName(folder); strings.HasSuffix(drive, ":") { // of Windows
+		place = "file:///" + drive + transfer.EscapePath(folder[len(drive):]) + "/"
+	}
 	s := &Source{
 		cfg: cfg.Defaults(), bucket: b, decoder: decoder, now: now, label: cfg.ID, root: folder, place: place, key: place,
 		shelf: source.NewShelf(indexRoom, now, slog.New(slog.DiscardHandler)), wait: indexWait,
