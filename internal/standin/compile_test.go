@@ -157,3 +157,22 @@ func TestMarkupOfASanitizerIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// edges is a program in which blanks follow a function, and a function of C is
+// inlined into one of C++.
+const edges = `extern "C" {
+inline __attribute__((always_inline)) int lid(volatile int *n) { return *n; }
+}
+namespace ns { int jar(volatile int *n) { return lid(n); } }
+asm(".p2align 6");
+int pot(volatile int *n) { return *n; }
+`
+
+func TestLinesBetweenFunctionsOfDWARF2AreFound(t *testing.T) {
+	for _, version := range []string{"2", "4"} {
+		object := compile(t, "edges.cc", edges, "x86_64-linux-gnu", "-gdwarf-"+version, "-O1", "-gcolumn-info", "-fno-asynchronous-unwind-tables")
+		if got := output(t, "llvm-symbolizer", "-s", "-e", object, "0x8"); got != "??\nedges.cc:4:43\n\n" {
+			t.Errorf("DWARF %s: got\n%s", version, got)
+		}
+	}
+}

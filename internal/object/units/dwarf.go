@@ -152,7 +152,8 @@ func (u *DWARF) Spans(spans []Span) []Span {
 				base := u.image.Bases[k.layer/layersOfPart]
 				found = append(found, dwarf.Range{Start: k.start + base, End: k.end + base})
 			}
-			found = JoinRanges(found)
+			// Between functions, the line program of DWARF 2 has rows as well.
+			found = JoinRanges(append(found, unit.Ranges...))
 		}
 		for _, r := range found {
 			spans = append(spans, Span{r.Start, r.End, int32(i)})
