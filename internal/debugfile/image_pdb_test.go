@@ -182,6 +182,7 @@ func TestDecoratedNamesOfC(t *testing.T) {
 		{"_foo@12", "foo", "_foo@12"}, {"@foo@8", "foo", "@foo@8"}, {"foo@@16", "foo", "foo"}, {"_foo", "foo", "_foo"}, {"foo", "foo", "foo"},
 		{"_", "_", "_"}, {"foo@", "foo@", "foo@"}, {"@12", "@12", "@12"}, {"__Z3foov", "_Z3foov", "__Z3foov"}, {"?f@@YAXXZ@4", "?f@@YAXXZ@4", "?f@@YAXXZ@4"},
 		{"_foo@1234567", "foo@1234567", "_foo@1234567"},
+		{".weak._foo.default.main", "foo", "_foo"}, {".weak.foo.default", "foo", "foo"}, {".weak.foo.main", "foo", "foo"}, {".weak.foo", ".weak.foo", ".weak.foo"},
 	}
 	for i, machine := range []uint16{0x14c, 0x8664} {
 		p := &fixture.PDB{GUID: [16]byte{1}, Machine: machine, Sections: []fixture.PDBSection{{0x1000, 0x1000, 0x60000020}}}
@@ -191,6 +192,22 @@ func TestDecoratedNamesOfC(t *testing.T) {
 			want[uint64(0x1000+16*k)] = name[1+i] + ";;"
 		}
 		answersPDB(t, p, want)
+	}
+}
+
+// The stand-ins show names as the linker has them, but not those of definitions.
+func TestWrittenNamesAreThoseOfWeakSymbols(t *testing.T) {
+	p := &fixture.PDB{GUID: [16]byte{1}, Machine: 0x8664, Sections: []fixture.PDBSection{{0x1000, 0x1000, 0x60000020}}}
+	for _, name := range []string{".weak.foo.default.main", "foo"} {
+		p.Publics = append(p.Publics, fixture.PDBRecord(0x110e, uint32(2), uint32(0), uint16(1), name))
+	}
+	f, err := debugfile.Open(bytes.NewReader(p.Bytes()), object.Options{Written: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	if frames := o.Lookup(nil, 0x1000); len(frames) != 1 || str(o, frames[0].Func) != "foo" {
+		t.Errorf("got %s", show(o, frames))
 	}
 }
 

@@ -40,9 +40,9 @@ func function(name string, value uint32) fixture.PESymbol {
 
 func TestDWARFInPE(t *testing.T) {
 	x, p := peProgram(fixture.PEX64, fixture.ProgramFunc{Name: "f", Linkage: "_Z1fv"})
-	x.Symbols = []fixture.PESymbol{function("_Z1fv", 0x100), function("_under", 0x180)}
+	x.Symbols = []fixture.PESymbol{function("_Z1fv", 0x100), function("_under", 0x180), function(".weak._weakling.main", 0x200)}
 	o := open(t, withDWARF(x, p).Bytes())
-	wants(t, o, map[uint64]string{0x1100: "_Z1fv /d/a.c:7 [1100+40]", 0x1140: "_Z1fv :0 [1100+0]", 0x1180: "_under :0 [1180+0]", 0x12ff: "_under :0 [1180+0]", 0x1300: "", 0x10ff: ""})
+	wants(t, o, map[uint64]string{0x1100: "_Z1fv /d/a.c:7 [1100+40]", 0x1140: "_Z1fv :0 [1100+0]", 0x1180: "_under :0 [1180+0]", 0x11ff: "_under :0 [1180+0]", 0x1200: "_weakling :0 [1200+0]", 0x1300: "", 0x10ff: ""})
 	agreeWithTable(t, o, "DWARF")
 	info := o.Info()
 	if info.Kind != "pe" || info.Type != "exe" || info.LoadAddress != 0x400000 || info.Features != object.HasSymbols|object.HasDebug ||

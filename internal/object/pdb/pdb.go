@@ -18,6 +18,7 @@
 package pdb
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
@@ -170,8 +171,14 @@ func (f *pdbFile) SymbolsAt(addr uint64, yield func(units.Symbol)) (quick bool) 
 	return true
 }
 
-// SymbolRank returns the rank of all public symbols.
-func (f *pdbFile) SymbolRank(*units.Symbol) uint8 { return 0 }
+// SymbolRank puts the definition of a weak symbol of MinGW (.weak.f.default) after
+// the symbol itself.
+func (f *pdbFile) SymbolRank(s *units.Symbol) uint8 {
+	if bytes.HasPrefix(f.pdb.PublicName(s.Name), []byte(".weak.")) {
+		return 1
+	}
+	return 0
+}
 
 // SymbolLimit returns the end of what the module of a symbol contributed, or of
 // its section.

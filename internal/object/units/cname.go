@@ -4,8 +4,10 @@ import "bytes"
 
 // PlainC takes the decoration of C on Windows from a name that the linker sees, in
 // place: of f@@8 everywhere, of _f@8 and @f@8 on 32-bit x86, where each other
-// name has an underscore; not before exported ones.
+// name has an underscore; not before exported ones. The definition of a weak symbol
+// has the name of that symbol.
 func PlainC(name []byte, x86, exported bool) []byte {
+	name = withoutWeak(name)
 	switch rest, at := WithoutSize(name); {
 	case at == 2:
 		return rest
@@ -16,6 +18,23 @@ func PlainC(name []byte, x86, exported bool) []byte {
 		return name[1:]
 	}
 	return name
+}
+
+// withoutWeak returns f for the names of the definition of a weak symbol f of MinGW:
+// .weak.f.default and .weak.f.default.UNIQUE of clang, .weak.f.UNIQUE of GCC.
+func withoutWeak(name []byte) []byte {
+	rest, ok := bytes.CutPrefix(name, []byte(".weak."))
+	if !ok {
+		return name
+	}
+	at := bytes.Index(rest, []byte(".default"))
+	if at < 0 {
+		at = bytes.LastIndexByte(rest, '.')
+	}
+	if at <= 0 {
+		return name
+	}
+	return rest[:at]
 }
 
 // PlainBare takes the decoration of C from an exported name of 32-bit x86 that a
