@@ -65,6 +65,8 @@ func TestNamesOfFunctions(t *testing.T) {
 		"mangled symbol of something else":                {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "_ZN1n1gEv"}}, "n::f"},
 		"mangled symbol whose number and type look so":    {modelCpp, fn{Name: "f1"}, []symbol{{Name: "_Z3f16v"}}, "f1"},
 		"mangled symbol of a template":                    {modelCpp, fn{Name: "f<int>", Scope: "n"}, []symbol{{Name: "_ZN1n1fIiEEvv"}}, "_ZN1n1fIiEEvv"},
+		"destructor of a lambda expression":               {modelCpp, fn{Name: "~<lambda>"}, []symbol{{Name: "_ZZ4mainENUliE1_D1Ev"}}, "_ZZ4mainENUliE1_D1Ev"},
+		"constructor of another lambda expression":        {modelCpp, fn{Name: "<lambda>"}, []symbol{{Name: "_Z3jarv"}}, "<lambda>"},
 		"mangled symbol after an alias":                   {modelCpp, fn{Name: "f", Scope: "n"}, []symbol{{Name: "alias"}, {Name: "_ZN1n1fEv"}}, "_ZN1n1fEv"},
 		"no name but a symbol":                            {modelC, fn{}, []symbol{{Name: "s"}}, "s"},
 		"no name, and the symbol that ranks best":         {modelC, fn{}, []symbol{{Name: "__s"}, {Name: "s"}}, "s"},

@@ -70,6 +70,9 @@ func isNumber(suffix []byte) bool {
 // mangles reports whether a mangled name can be that of a plain one: it holds its
 // last part, unless that is an operator.
 func mangles(mangled, name []byte) bool {
+	if bytes.HasSuffix(name, []byte("<lambda>")) { // a constructor or destructor, as GCC names it
+		return bytes.Contains(mangled, []byte("Ul"))
+	}
 	if i := bytes.IndexByte(name, '<'); i > 0 {
 		name = name[:i]
 	}
