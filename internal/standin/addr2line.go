@@ -2,6 +2,7 @@ package standin
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -125,7 +126,7 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 
 // answer writes the frames of an address.
 func (t *gnuTool) answer(text string) {
-	addr := gnuAddress(text)
+	addr := t.address(text)
 	digits := t.file.digits()
 	if digits == 8 {
 		addr &= 1<<32 - 1
@@ -135,6 +136,14 @@ func (t *gnuTool) answer(text string) {
 		t.put("0x", strings.Repeat("0", max(0, digits-len(hex))), hex, t.either(": ", "\n"))
 	}
 	frames := t.file.lookup(addr + t.base)
+	symbol := t.symbol(addr + t.base)
+	switch {
+	case len(frames) == 0 && symbol != nil: // after the end of a function
+		row := t.file.row(addr + t.base)
+		frames = []sym.Frame{{File: row.File, Line: row.Line}}
+	case len(frames) > 0 && frames[0].File == 0 && symbol == nil && t.file.symbols() != nil:
+		frames = nil // in another section than the symbol
+	}
 	if len(frames) == 0 || t.section != "" && addr >= t.size {
 		if t.functions {
 			t.put("??", t.either(" ", "\n"))
@@ -149,8 +158,9 @@ func (t *gnuTool) answer(text string) {
 	for i := range frames {
 		if i > 0 {
 			t.put(t.either(" (inlined by) ", ""))
+			symbol = nil
 		}
-		t.frame(&frames[i], addr+t.base, i == 0)
+		t.frame(&frames[i], symbol)
 		if mark != 0 && frames[i].Line > 0 {
 			t.put(" (discriminator ", strconv.FormatUint(uint64(mark), 10), ")")
 		}
@@ -161,19 +171,52 @@ func (t *gnuTool) answer(text string) {
 	}
 }
 
-// frame writes the function and the line of a frame.
-func (t *gnuTool) frame(f *sym.Frame, addr uint64, innermost bool) {
+// address reads an address, or finds that of a symbol with an offset; zero if there
+// is none.
+func (t *gnuTool) address(text string) uint64 {
+	name, offset, ok := gnuSymbol(text)
+	if !ok {
+		return gnuAddress(text)
+	}
+	if found := t.file.named(name, true); len(found) > 0 {
+		return found[0].Addr + offset
+	}
+	if s := t.file.symbols(); s != nil {
+		for i := range s.all {
+			if demangle.Name(s.name(&s.all[i]), demangle.Full) == name {
+				return s.all[i].Addr + offset
+			}
+		}
+	}
+	return 0
+}
+
+// symbol returns the symbol of an address in an ELF file, or nil.
+func (t *gnuTool) symbol(addr uint64) *elf.Symbol {
+	if s := t.file.symbols(); s != nil {
+		return s.gnu(addr)
+	}
+	return nil
+}
+
+// frame writes the function and the line of a frame, the innermost one with the
+// symbol of the address.
+func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 	file := "??"
-	if f.File != 0 {
+	switch {
+	case f.File != 0:
 		file = t.file.text(f.File)
+	case symbol != nil:
+		file = cmp.Or(t.file.symbols().sourceOf(symbol), file)
 	}
 	if t.functions {
 		name := t.file.function(f.Func)
-		if s := t.file.symbols(); s != nil && innermost {
+		if symbol != nil {
 			// addr2line uses the name of the symbol without debug information, and in
-			// C++ if that lacks the mangled name.
-			if symbol, ok := s.gnu(addr); ok && (f.File == 0 || isMangled(symbol) && !isMangled(name)) {
-				name = symbol
+			// C++ if that lacks the mangled name. For inlined calls it does so too, but
+			// for the first address of each only.
+			if text := t.file.symbols().name(symbol); name == "" || f.File == 0 || !f.Inlined && isMangled(text) && !isMangled(name) {
+				name = text
 			}
 		}
 		if t.demangle {

@@ -48,7 +48,7 @@ func parseHex(s string) (uint64, error) {
 // gnuAddress reads an address like addr2line: the hexadecimal digits at the start
 // of s. Without digits it is zero, and beyond 64 bits the largest address.
 func gnuAddress(s string) uint64 {
-	s = strings.TrimLeft(s, " \t\n\v\f\r")
+	s = strings.TrimLeft(s, blanks)
 	if len(s) > 0 && s[0] == '+' {
 		s = s[1:]
 	}
@@ -61,6 +61,30 @@ func gnuAddress(s string) uint64 {
 	}
 	addr, _ := strconv.ParseUint(s[:n], 16, 64) // the largest if it is out of range
 	return addr
+}
+
+const blanks = " \t\n\v\f\r"
+
+// gnuSymbol reads a symbol and an offset (main+0x10) like addr2line. It returns
+// false for an address: text that begins with a digit, or with a letter that is one
+// unless an offset follows.
+func gnuSymbol(s string) (name string, offset uint64, ok bool) {
+	s = strings.TrimLeft(s, blanks)
+	if s == "" || s[0] >= '0' && s[0] <= '9' || s[0] == '+' {
+		return "", 0, false
+	}
+	if letter := s[0] | 0x20; letter >= 'a' && letter <= 'f' && !strings.Contains(s, "+") {
+		return "", 0, false
+	}
+	end := strings.IndexAny(s, blanks+"+")
+	if end < 0 {
+		return s, 0, true
+	}
+	if rest, found := strings.CutPrefix(strings.TrimLeft(s[end:], blanks), "+"); found {
+		number, _, _ := strings.Cut(strings.TrimLeft(rest, blanks)+" ", " ")
+		offset, _ = strconv.ParseUint(strings.TrimRight(number, blanks), 0, 64) // without a number it is zero
+	}
+	return s[:end], offset, true
 }
 
 // llvmNumber reads a number like LLVM: its prefix states the base.

@@ -176,3 +176,17 @@ func TestLinesBetweenFunctionsOfDWARF2AreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestAddr2lineNamesTheFunctionBeforeBlanks(t *testing.T) {
+	object := compile(t, "edges.cc", edges, "x86_64-linux-gnu", "-gdwarf-4", "-O1")
+	if got := output(t, "addr2line", "-fse", object, "0x3", "0x8"); got != "_ZN2ns3jarEPVi\nedges.cc:4\n_ZN2ns3jarEPVi\nedges.cc:4\n" {
+		t.Errorf("the end of a function and the blanks after it: got\n%s", got)
+	}
+}
+
+func TestAddr2lineDoesNotNameAnInlinedCallAfterItsCaller(t *testing.T) {
+	object := compile(t, "edges.cc", edges, "x86_64-linux-gnu", "-gdwarf-4", "-O1")
+	if got := output(t, "addr2line", "-fsie", object, "0x0"); got != "lid\nedges.cc:2\n_ZN2ns3jarEPVi\nedges.cc:4\n" {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -21,7 +21,7 @@ type elfSymbols struct {
 	elf  *elf.File
 	all  []elf.Symbol // by address, size and index
 	both []elf.Symbol // functions and data in the same order; made when needed
-	from []elf.Symbol // names of source files in the order of the table; made with both
+	from []elf.Symbol // names of source files in the order of the table
 }
 
 // openELF opens the symbols of a file, and returns nil for other formats.
@@ -37,6 +37,7 @@ func openELF(name string, stdin io.Reader) *elfSymbols {
 	}
 	s := &elfSymbols{file: src, elf: f}
 	s.all = sorted(f.Symbols)
+	f.FileSymbols(func(x elf.Symbol) bool { s.from = append(s.from, x); return true })
 	return s
 }
 
@@ -74,7 +75,6 @@ func (s *elfSymbols) llvm(untag bool) []elf.Symbol {
 	if s.both == nil {
 		s.both = []elf.Symbol{}
 	}
-	s.elf.FileSymbols(func(x elf.Symbol) bool { s.from = append(s.from, x); return true })
 	return s.both
 }
 
@@ -149,19 +149,20 @@ func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
 
 // gnu returns the symbol that binutils choose: of those that begin last a function
 // before one without a type, then the smallest that contains addr, of equally
-// large ones the first in the table.
-func (s *elfSymbols) gnu(addr uint64) (name string, ok bool) {
-	var best *elf.Symbol
+// large ones the first in the table. It returns nil if addr is in another section.
+func (s *elfSymbols) gnu(addr uint64) (best *elf.Symbol) {
 	list := at(s.all, addr)
 	for i := range list {
 		if best == nil || better(&list[i], best, addr) {
 			best = &list[i]
 		}
 	}
-	if best == nil {
-		return "", false
+	if best != nil && best.Section > 0 {
+		if h := &s.elf.Sections[best.Section]; s.elf.Type != elf.TypeRel && addr-h.Addr >= h.Size {
+			return nil
+		}
 	}
-	return s.name(best), true
+	return best
 }
 
 // better reports whether binutils prefer a to b.

@@ -175,6 +175,25 @@ func (p *program) symbols() *elfSymbols {
 	return p.elf
 }
 
+// named returns the places of the symbols with a name, as linked. Only in ELF may
+// they be data. With untag the highest byte of their addresses is ignored.
+func (p *program) named(name string, untag bool) (found []object.Place) {
+	s := p.symbols()
+	if s == nil {
+		found = p.binary().Named(name)
+		for i := range found {
+			found[i].Addr += p.obj.Info().LoadAddress
+		}
+		return found
+	}
+	for _, x := range s.llvm(untag) {
+		if string(s.elf.SymbolName(x.Table, x.NameOff)) == name {
+			found = append(found, object.Place{Addr: x.Addr, Size: x.Size})
+		}
+	}
+	return found
+}
+
 // systemText returns the system's text of an error, empty for other errors.
 func systemText(err error) string {
 	var number syscall.Errno

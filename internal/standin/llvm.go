@@ -109,7 +109,7 @@ func (t *llvmTool) fail(q *llvmQuery, message string) {
 // symbol answers a query with a symbol: its places, of which there may be several.
 func (t *llvmTool) symbol(q *llvmQuery, p *program) {
 	var all []llvmFrame
-	for _, x := range t.named(p, q.symbol) {
+	for _, x := range p.named(q.symbol, !t.tagged) {
 		if q.addr < x.Size {
 			x.Addr += q.addr
 		}

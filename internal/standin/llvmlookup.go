@@ -265,22 +265,3 @@ func (t *llvmTool) readable(p *program, name string) string {
 	}
 	return llvmSpelling(text)
 }
-
-// named returns the places of the symbols with a name, as linked. Only in ELF may
-// they be data.
-func (t *llvmTool) named(p *program, name string) (found []object.Place) {
-	s := p.symbols()
-	if s == nil {
-		found = p.binary().Named(name)
-		for i := range found {
-			found[i].Addr += p.obj.Info().LoadAddress
-		}
-		return found
-	}
-	for _, x := range s.llvm(!t.tagged) {
-		if string(s.elf.SymbolName(x.Table, x.NameOff)) == name {
-			found = append(found, object.Place{Addr: x.Addr, Size: x.Size})
-		}
-	}
-	return found
-}

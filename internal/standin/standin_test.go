@@ -56,6 +56,7 @@ func program(t *testing.T) string {
 		fixture.ELFSymbol{Name: "last", Value: 0x401000, Size: 0x20, Kind: 2, Bind: 1, Section: text},
 		fixture.ELFSymbol{Name: "_ZN2ns1fEi.isra.0.cold", Value: 0x401020, Size: 0x10, Kind: 2, Section: text},
 		fixture.ELFSymbol{Name: "label", Value: 0x401040, Section: text},
+		fixture.ELFSymbol{Name: "_ZN2ns3jarEv", Value: 0x401080, Kind: 2, Section: text},
 	)
 	name := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
@@ -107,6 +108,19 @@ func TestAddressesMayBeRelativeToASection(t *testing.T) {
 		}
 		if got := at(0x4000, "-j", ".text"); got != "??\n??:0\n" {
 			t.Errorf("%s: after the section: got\n%s", name, got)
+		}
+	}
+}
+
+func TestAddr2lineAnswersSymbolsWithOffsets(t *testing.T) {
+	name := program(t)
+	for query, want := range map[string]string{
+		"first+": "0000000000401000: inner", " label + 0x10 more\n": "0000000000401050: label", "inner+017": "000000000040100f: inner",
+		"ns::f(int) [clone .isra.0] [clone .cold]+1": "0000000000000000: ??", "f+": "0000000000000000: ??", "zest": "0000000000000000: ??",
+		"_ZN2ns1fEi.isra.0.cold+0x1": "0000000000401021: _ZN2ns1fEi.isra.0.cold", "facade": "0000000000facade: ??", "ns::jar()+4": "0000000000401084: _ZN2ns3jarEv", "401004": "0000000000401004: inner",
+	} {
+		if got := output(t, "addr2line", "-afpe", name, query); !strings.HasPrefix(got, "0x"+want+" ") {
+			t.Errorf("%q: got %s", query, got)
 		}
 	}
 }
@@ -168,5 +182,26 @@ func TestLibraryKeepsAFewFilesOpen(t *testing.T) {
 	}
 	if l.Open(dir, "") == first {
 		t.Error("the file that was used first is still open")
+	}
+}
+
+func TestAddr2linePrintsTheSectionAndFileOfSymbols(t *testing.T) {
+	e := &fixture.ELF{Wide: true, Type: 2, Machine: 62}
+	text := e.Add(fixture.ELFSection{Name: ".init", Type: 1, Flags: 6, Addr: 0x401000, Data: make([]byte, 0x18)})
+	e.Add(fixture.ELFSection{Name: ".plt", Type: 1, Flags: 6, Addr: 0x401020, Data: make([]byte, 0x40)})
+	e.Segment(fixture.ELFSegment{Type: 1, Flags: 5, Vaddr: 0x400000, Filesz: 0x2000, Memsz: 0x2000})
+	e.Symtab(".symtab", 2,
+		fixture.ELFSymbol{Name: "crt.c", Kind: 4, Section: 0xfff1},
+		fixture.ELFSymbol{Name: "start", Value: 0x401000, Kind: 2, Section: text},
+		fixture.ELFSymbol{Name: "", Kind: 4, Section: 0xfff1},
+		fixture.ELFSymbol{Name: "_init", Value: 0x401010, Kind: 2, Bind: 1, Section: text},
+	)
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := output(t, "addr2line", "-fpe", name, "401004", "401014", "401024")
+	if want := "start at crt.c:?\n_init at ??:?\n?? ??:0\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
