@@ -190,3 +190,29 @@ func TestAddr2lineDoesNotNameAnInlinedCallAfterItsCaller(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestLinesOfSourceAreAlignedLikeThoseOfLLVM(t *testing.T) {
+	object := compile(t, "pot.c", "\n\n\n\n\n\n\nint pot(void) {\n  return 1;\n}\n\n", "x86_64-linux-gnu", "-g", "-O1")
+	for lines, want := range map[string]string{
+		"4": "7  : \n8  : int pot(void) {\n9 >:   return 1;\n10  : }\n",
+		"5": " 7  : \n 8  : int pot(void) {\n 9 >:   return 1;\n10  : }\n11  : \n",
+	} {
+		_, got, _ := strings.Cut(output(t, "llvm-symbolizer", "--print-source-context-lines="+lines, "-e", object, "0"), "pot.c:9:3\n")
+		if got != want+"\n" {
+			t.Errorf("%s lines: got\n%s", lines, got)
+		}
+	}
+}
+
+func TestShortNamesOfCallersWithoutACallSiteAreKept(t *testing.T) {
+	const source = "static inline __attribute__((always_inline)) int lid(volatile int *n) { return *n; }\nint jar(volatile int *n) { return lid(n); }\n"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	proctest.Run(t, dir, "gcc", "-O1", "-gdwarf-2", "-gstrict-dwarf", "-c", "-o", "jar.o", "jar.c")
+	got := output(t, "llvm-symbolizer", "-f=short", "-s", "-e", filepath.Join(dir, "jar.o"), "0")
+	if !strings.HasPrefix(got, "lid\njar.c:1:") || !strings.HasSuffix(got, "\njar\n??:0:0\n\n") {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -131,7 +131,7 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 	if t.verbose || t.style == "JSON" || t.style == "GNU" && len(frames) > 1 {
 		t.setStarts(p, addr, frames)
 	}
-	t.applySymbol(p, addr, &frames[len(frames)-1])
+	t.applySymbol(p, addr, frames)
 	return frames
 }
 
@@ -186,9 +186,10 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	}
 }
 
-// applySymbol gives the called function its name in the symbol table.
-func (t *llvmTool) applySymbol(p *program, addr uint64, f *llvmFrame) {
-	s := p.symbols()
+// applySymbol gives the called function, the last frame, its name in the symbol
+// table.
+func (t *llvmTool) applySymbol(p *program, addr uint64, frames []llvmFrame) {
+	s, f := p.symbols(), &frames[len(frames)-1]
 	switch {
 	case s == nil && t.functions == "linkage" && !t.demangle && !t.noSymbols && p.isDecorated():
 		if at, ok := p.relative(addr); ok {
@@ -196,7 +197,7 @@ func (t *llvmTool) applySymbol(p *program, addr uint64, f *llvmFrame) {
 		}
 	case s == nil || t.functions == "none":
 	case t.functions == "short" || t.noSymbols:
-		if f.file == "" && f.line == 0 {
+		if len(frames) == 1 && f.file == "" && f.line == 0 {
 			*f = llvmFrame{} // a symbol has no short name
 		}
 	default:

@@ -169,8 +169,9 @@ func (t *llvmTool) source(p *llvmFrame) string {
 	}
 	at := uint64(p.line)
 	first := max(1, at-min(at, t.context/2))
-	last := min(uint64(len(lines)), first+t.context-1)
-	width := len(strconv.FormatUint(last, 10))
+	last := first + t.context - 1
+	width := len(strconv.FormatUint(last-1, 10)) // LLVM rounds the logarithm of the last line up
+	last = min(uint64(len(lines)), last)
 	var b strings.Builder
 	for n := first; n <= last; n++ {
 		mark := ' '
