@@ -122,13 +122,21 @@ func TestVariablesAreThoseOfTheInnermostCall(t *testing.T) {
 		{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "outer"}}},
 		{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1110}, {0x12, 0x06, 0x10}}, Kids: []*fixture.DIE{
 			{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "inner"}}},
+			{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1130}, {0x12, 0x06, 4}}, Kids: []*fixture.DIE{
+				{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "outside"}}}, // of its caller, as in strict DWARF 2
+			}},
 		}},
 	}}
 	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
 		{0x11, 0x01, 0x1100}, {0x12, 0x06, 0x100},
 	}, Kids: []*fixture.DIE{small, f}}}, nil)
 	o := open(t, dwarfFile(d, ""))
-	for addr, want := range map[uint64]string{0x104: "f.outer small.inner", 0x114: "small.inner"} {
+	for addr, want := range map[uint64]string{
+		0x104: "f.outer small.inner small.outside", 0x114: "small.inner small.outside", 0x132: "small.outside",
+	} {
+		if starts := o.Starts(addr); len(starts) != map[uint64]int{0x104: 1, 0x114: 2, 0x132: 3}[addr] {
+			t.Errorf("starts at %#x: got %+v", addr, starts)
+		}
 		var got []string
 		for _, l := range o.Locals(addr) {
 			got = append(got, str(o, l.Function)+"."+str(o, l.Name))

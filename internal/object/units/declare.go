@@ -21,21 +21,32 @@ func declaration(c *dwarf.Nodes, n *dwarf.Node) (d object.Decl) {
 }
 
 // callsAt returns a function and the calls inlined into it that contain an address,
-// outermost first.
+// outermost first. In strict DWARF 2, where a call has one range only, a call may
+// have code outside of its caller: then the caller contains it too.
 func callsAt(c *dwarf.Nodes, fn dwarf.Node, place uint64) []dwarf.Node {
-	list := []dwarf.Node{fn}
-	nested := 0 // depth of the innermost call
+	type call struct {
+		dwarf.Node
+		depth int
+	}
+	list, nested := []dwarf.Node{fn}, 0 // nested is the depth of the innermost call
+	var open []call                     // calls around the DIE
 	c.Walk(&fn, func(n *dwarf.Node, depth int) bool {
 		if n.Tag != dwarf.TagInlined {
 			return n.Tag != dwarf.TagSubprogram
 		}
-		ranges, known := c.Ranges(n)
+		for len(open) > 0 && open[len(open)-1].depth >= depth {
+			open = open[:len(open)-1]
+		}
+		open = append(open, call{*n, depth})
+		ranges, _ := c.Ranges(n)
 		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
 		if in && depth > nested {
-			nested = depth
-			list = append(list, *n)
+			nested, list = depth, list[:1]
+			for i := range open {
+				list = append(list, open[i].Node)
+			}
 		}
-		return in || !known
+		return true
 	})
 	return list
 }
