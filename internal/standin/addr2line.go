@@ -210,7 +210,7 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 		file = cmp.Or(t.file.symbols().sourceOf(symbol), file)
 	}
 	if t.functions {
-		name := t.file.function(f.Func)
+		name := withoutNumber(t.file.function(f.Func))
 		if symbol != nil {
 			// addr2line uses the name of the symbol without debug information, and in
 			// C++ if that lacks the mangled name. For inlined calls it does so too, but

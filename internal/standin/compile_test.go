@@ -216,3 +216,18 @@ func TestShortNamesOfCallersWithoutACallSiteAreKept(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestNumbersOfNestedFunctionsAreNotPartOfNamesInTheSource(t *testing.T) {
+	const source = "int jar(int n) {\n  int lid(int k) { return k + n; }\n  int (*volatile f)(int) = lid;\n  return f(n);\n}\n"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	proctest.Run(t, dir, "gcc", "-O1", "-g", "-c", "-o", "jar.o", "jar.c")
+	object := filepath.Join(dir, "jar.o")
+	for want, args := range map[string][]string{"lid.0": {"llvm-symbolizer"}, "lid\njar.c:2": {"addr2line", "-sf"}, "lid\njar.c:2:": {"llvm-symbolizer", "-s", "-f=short"}} {
+		if got := output(t, append(args, "-e", object, "0x0")...); !strings.HasPrefix(got, want) {
+			t.Errorf("%v: got\n%s", args, got)
+		}
+	}
+}

@@ -15,6 +15,13 @@ func isMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
 }
 
+// numbered matches a name of C with the number that linkers and compilers add to
+// static functions of one name. The names of Go with a number have more parts.
+var numbered = regexp.MustCompile(`^([A-Za-z_$][0-9A-Za-z_$]*)\.[0-9]+$`)
+
+// withoutNumber returns the name of a function in its source.
+func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }
+
 // lastPart returns a name without its scopes.
 func lastPart(name string) string {
 	from, depth := 0, 0
@@ -38,7 +45,7 @@ func lastPart(name string) string {
 // parameters of its mangled name.
 func shortName(name string) string {
 	if !isMangled(name) {
-		return name
+		return withoutNumber(name)
 	}
 	return abiTag.ReplaceAllString(lastPart(demangle.Name(name, demangle.NoParams)), "")
 }
