@@ -158,7 +158,7 @@ func TestMarkupOfASanitizerIsNamed(t *testing.T) {
 	}
 }
 
-// edges is a program in which blanks follow a function, and a function of C is
+// edges is a program in which padding follows a function, and a function of C is
 // inlined into one of C++.
 const edges = `extern "C" {
 inline __attribute__((always_inline)) int lid(volatile int *n) { return *n; }
@@ -177,10 +177,10 @@ func TestLinesBetweenFunctionsOfDWARF2AreFound(t *testing.T) {
 	}
 }
 
-func TestAddr2lineNamesTheFunctionBeforeBlanks(t *testing.T) {
+func TestAddr2lineNamesPaddingByTheFunctionBefore(t *testing.T) {
 	object := compile(t, "edges.cc", edges, "x86_64-linux-gnu", "-gdwarf-4", "-O1")
 	if got := output(t, "addr2line", "-fse", object, "0x3", "0x8"); got != "_ZN2ns3jarEPVi\nedges.cc:4\n_ZN2ns3jarEPVi\nedges.cc:4\n" {
-		t.Errorf("the end of a function and the blanks after it: got\n%s", got)
+		t.Errorf("the end of a function and the padding after it: got\n%s", got)
 	}
 }
 
