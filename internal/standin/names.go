@@ -15,12 +15,20 @@ func isMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
 }
 
-// numbered matches a name of C with the number that linkers and compilers add to
-// static functions of one name. The names of Go with a number have more parts.
-var numbered = regexp.MustCompile(`^([A-Za-z_$][0-9A-Za-z_$]*)\.[0-9]+$`)
+// withoutNumber returns a name of C without the number that linkers and compilers add
+// to static functions of one name. The names of Go with a number have more parts.
+func withoutNumber(name string) string {
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 || dot+1 == len(name) || strings.Trim(name[dot+1:], "0123456789") != "" || strings.ContainsFunc(name[:dot], isNotOfC) {
+		return name
+	}
+	return name[:dot]
+}
 
-// withoutNumber returns the name of a function in its source.
-func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }
+// isNotOfC reports whether no name of C has a letter.
+func isNotOfC(r rune) bool {
+	return r != '_' && r != '$' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+}
 
 // lastPart returns a name without its scopes.
 func lastPart(name string) string {
