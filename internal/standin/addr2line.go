@@ -182,10 +182,8 @@ func (t *gnuTool) address(text string) uint64 {
 		return found[0].Addr + offset
 	}
 	if s := t.file.symbols(); s != nil {
-		for i := range s.all {
-			if demangle.Name(s.name(&s.all[i]), demangle.Full) == name {
-				return s.all[i].Addr + offset
-			}
+		if addr, ok := s.demangled()[name]; ok {
+			return addr + offset
 		}
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 
 	"symbolon/internal/companion"
 	"symbolon/internal/console"
+	"symbolon/internal/demangle"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/ident"
 )
@@ -22,6 +23,8 @@ type elfSymbols struct {
 	all  []elf.Symbol // by address, size and index
 	both []elf.Symbol // functions and data in the same order; made when needed
 	from []elf.Symbol // names of source files in the order of the table
+
+	addrs map[string]uint64 // by demangled name; made when needed
 }
 
 // openELF opens the symbols of a file, and returns nil for other formats.
@@ -130,6 +133,21 @@ func at(all []elf.Symbol, addr uint64) []elf.Symbol {
 // name returns the name of a symbol.
 func (s *elfSymbols) name(x *elf.Symbol) string {
 	return console.Printable(string(s.elf.SymbolName(x.Table, x.NameOff)))
+}
+
+// demangled returns the addresses of the symbols by their demangled names, of equal
+// names the first.
+func (s *elfSymbols) demangled() map[string]uint64 {
+	if s.addrs == nil {
+		s.addrs = make(map[string]uint64, len(s.all))
+		for i := range s.all {
+			name := demangle.Name(s.name(&s.all[i]), demangle.Full)
+			if _, ok := s.addrs[name]; !ok {
+				s.addrs[name] = s.all[i].Addr
+			}
+		}
+	}
+	return s.addrs
 }
 
 // llvmChoice returns the largest of the symbols that begin last, and of equally
