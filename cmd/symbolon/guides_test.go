@@ -70,6 +70,22 @@ func TestDashboardAndRulesNameMetricsThatExist(t *testing.T) {
 	}
 }
 
+// A full disk refuses all uploads with 507, and the first failure of a process has
+// no increase: the alert must be raised by it, too.
+func TestAlertOfUploadsIsRaisedByTheFirstFullDisk(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guides/symbolon-rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(text), "alert: SymbolonUploadsFail")
+	rule, _, _ = strings.Cut(rule, "alert:")
+	for _, series := range []string{`symbolon_http_requests_total{code="507"}`, `symbolon_upload_parts_total{outcome="failed"}`} {
+		if !strings.Contains(rule, "increase("+series) || !strings.Contains(rule, series+" unless "+series+" offset 30m") {
+			t.Errorf("SymbolonUploadsFail does not count all of %s", series)
+		}
+	}
+}
+
 var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 	link    = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
