@@ -57,8 +57,9 @@ func (r *Ring) change(ctx context.Context, do func([]Token) ([]Token, error)) er
 }
 
 // load reads the added tokens if their blob is not the last one, or was replaced
-// together with the bucket.
+// together with the bucket. A bucket without any after one that had some is an error.
 func (r *Ring) load(ctx context.Context, s stored) (stored, error) {
+	had := s
 	if s.last > 0 {
 		switch a, err := r.blobs.Bucket.Stat(ctx, r.blobs.Key(s.last)); {
 		case fault.KindOf(err) == fault.NotFound, err == nil && a.Version != s.version:
@@ -70,6 +71,12 @@ func (r *Ring) load(ctx context.Context, s stored) (stored, error) {
 	newest, err := r.blobs.Newest(ctx, s.last)
 	if err != nil {
 		return s, err
+	}
+	if newest == 0 && had.last > 0 {
+		// An empty mount point, or a missing bucket. Tokens are added and revoked in
+		// new blobs, so that no store loses them all by itself.
+		return had, fault.New(fault.Transport, r.blobs.Prefix, "the store has lost all tokens: "+
+			"mount its disk or restore its bucket, or restart the server if it was emptied on purpose")
 	}
 	if newest != s.last {
 		var text []byte
