@@ -56,12 +56,14 @@ var adviceByKind = map[fault.Kind]string{
 		"free disk space or memory, or report the error.",
 }
 
-// Advice on failures in folders.
+// Advice on failures in folders and buckets.
 const (
 	followLinks = "Denied: a link leads out of the folder of the source. If only you can write to the folder, " +
 		"set follow_symlinks of the source in the configuration; or name the folder that the link leads to as a source."
 	checkPermissions = "Denied: the user that Symbolon runs as may not read the file; check its permissions, and those of its folders."
-	checkMount       = "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
+	checkBucket      = "Denied: the store refuses the credentials, or does not have the bucket; " +
+		"check the keys, bucket, region and address of the source in the configuration."
+	checkMount = "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
 )
 
 // advise returns the advice for the lookup of m, which failed.
@@ -120,6 +122,8 @@ func adviceOn(c locate.Tried) string {
 		return followLinks
 	case c.Fault.Kind == fault.Denied && inFolder:
 		return checkPermissions
+	case c.Fault.Kind == fault.Denied && (strings.HasPrefix(c.Location, "s3:") || strings.HasPrefix(c.Location, "gs:")):
+		return checkBucket
 	case c.Fault.Kind == fault.Transport && inFolder:
 		return checkMount
 	}

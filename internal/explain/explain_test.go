@@ -21,6 +21,16 @@ func TestAdviceOnFoldersIsNotThatOnServers(t *testing.T) {
 	}
 }
 
+func TestAdviceOnBucketsNamesTheirKeys(t *testing.T) {
+	for _, scheme := range []string{"s3", "gs"} {
+		f := fault.New(fault.Denied, "", "NoSuchBucket")
+		x := explain.New(explain.Question{}, []locate.Tried{{Location: scheme + "://symbols/k.sym", Fault: f}}, f, time.Now(), 1)
+		if text := strings.Join(x.Advice, "\n"); !strings.Contains(text, "check the keys, bucket, region") || strings.Contains(text, "headers") {
+			t.Errorf("%s: %s", scheme, text)
+		}
+	}
+}
+
 func TestExplainTakesTheIDOfAPortablePDB(t *testing.T) {
 	for _, age := range []string{"ffffffff", "19b8600e"} {
 		const guid = "00112233445566778899AABBCCDDEEFF"

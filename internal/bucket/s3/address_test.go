@@ -57,6 +57,7 @@ func TestUnusableConfigurationIsRefused(t *testing.T) {
 		{s3.Config{Bucket: ".."}, fault.Malformed},
 		{s3.Config{Bucket: "a/b"}, fault.Malformed},
 		{s3.Config{Bucket: "b", Region: "x.evil.example/"}, fault.Malformed},
+		{s3.Config{Bucket: "b", Region: "http://user:CANARY@host"}, fault.Malformed},
 		{s3.Config{Bucket: "b", Endpoint: "ftp://host"}, fault.Malformed},
 		{s3.Config{Bucket: "b", Endpoint: "http://"}, fault.Malformed},
 		{s3.Config{Bucket: "b", Endpoint: "http://user:CANARY@host"}, fault.Malformed},

@@ -103,7 +103,7 @@ func (c Config) address() (url.URL, error) {
 	case c.Bucket == "" || strings.ContainsAny(c.Bucket, "/?#\\") || c.Bucket == "." || c.Bucket == "..":
 		return refuse("invalid name of a bucket")
 	case strings.ContainsFunc(c.Region, func(r rune) bool { return !lower(r) && r != '-' && (r < 'A' || r > 'Z') }):
-		return refuse("invalid name of a region")
+		return refuse("invalid region: must be a name such as eu-west-1, without the address of the store")
 	case c.Endpoint == "":
 		host := "s3." + c.Region + ".amazonaws.com"
 		if strings.HasPrefix(c.Region, "cn-") {

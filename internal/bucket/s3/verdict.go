@@ -16,9 +16,10 @@ var codes = map[string]fault.Kind{
 	"AccessDenied":                      fault.Denied,
 	"SignatureDoesNotMatch":             fault.Denied,
 	"InvalidAccessKeyId":                fault.Denied,
+	"XAdminUserNotFound":                fault.Denied, // of versitygw, with 404, for an unknown access key
 	"InvalidToken":                      fault.Denied,
 	"ExpiredToken":                      fault.Denied,
-	"NoSuchBucket":                      fault.NotFound,
+	"NoSuchBucket":                      fault.Denied, // of the configuration, not of a file
 	"NoSuchKey":                         fault.NotFound,
 	"NotFound":                          fault.NotFound,
 	"KeyTooLongError":                   fault.NotFound,
