@@ -50,7 +50,7 @@ var adviceByKind = map[fault.Kind]string{
 	fault.Malformed: "Malformed: the server sent something else than the requested file. " +
 		"On an identity mismatch the file was stored under the wrong id: upload it again. " +
 		"If it is a page (a login, an error), the address or the credentials of the source are wrong. " +
-		"If the file is damaged, write it again with dump_syms.",
+		"If the file is damaged, write it again with dump_syms. If it is larger than the limit, raise network.max_download_size.",
 	fault.Unsupported: "Unsupported: files of this kind cannot be read; convert it to a Breakpad .sym with dump_syms.",
 	fault.Internal: "Internal: this machine could not do the work, for the reason given: " +
 		"free disk space or memory, or report the error.",
