@@ -335,6 +335,15 @@ func TestErrorsNameTheCause(t *testing.T) {
 	write(t, dir, "a.sym", symFile("E", 10))
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
 	t.Cleanup(page.Close)
+	small := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "chunk-upload") {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		s.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(small.Close)
 	for _, c := range []struct {
 		cfg  send.Config
 		want string
@@ -343,6 +352,7 @@ func TestErrorsNameTheCause(t *testing.T) {
 		{send.Config{URL: s.URL}, "requires a token"},
 		{send.Config{URL: s.URL, Token: token, Project: "unknown"}, "404"},
 		{send.Config{URL: page.URL, Token: token}, "is --url the address"},
+		{send.Config{URL: small.URL, Token: token, Project: "orchard"}, "a proxy in front of the server"},
 		{send.Config{URL: "http://127.0.0.1:1", Token: token}, "connection refused"},
 	} {
 		c.cfg.Parallel = 1
