@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -249,6 +250,13 @@ func TestBadInputIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || batch.Code(err) != 2 {
 			t.Errorf("%s: got %v, want a permanent failure with %q", input, err, want)
 		}
+	}
+}
+
+func TestAReadOnlyOutputIsNotTriedAgain(t *testing.T) {
+	err := fault.New(fault.Internal, "out/part", "%w", &fs.PathError{Op: "mkdir", Path: "out", Err: syscall.EROFS})
+	if code := batch.Code(err); code != 2 {
+		t.Errorf("the code is %d, want 2", code)
 	}
 }
 

@@ -50,7 +50,7 @@ func Code(err error) int {
 	switch {
 	case errors.Is(err, errRows):
 		return codeRows
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EROFS):
 		return codePermanent
 	}
 	switch fault.KindOf(err) {
