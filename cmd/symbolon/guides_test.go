@@ -86,6 +86,18 @@ func TestAlertOfUploadsIsRaisedByTheFirstFullDisk(t *testing.T) {
 	}
 }
 
+// 503 is a full disk at /readyz, and a next hop of profiles that does not answer.
+func TestAlertOfErrorsCounts503(t *testing.T) {
+	text, err := os.ReadFile("../../docs/guides/symbolon-rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(text), "alert: SymbolonErrors")
+	if rule, _, _ = strings.Cut(rule, "alert:"); !strings.Contains(rule, `code=~"5.."`) || strings.Contains(rule, "503") {
+		t.Errorf("SymbolonErrors does not count all answers of 5xx: %s", rule)
+	}
+}
+
 var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 	link    = regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
