@@ -284,6 +284,23 @@ func TestARefusedReaderIsToldOnce(t *testing.T) {
 	}
 }
 
+// A HEAD request has the same answer for a missing bucket and for a missing key.
+func TestAMissingBucketIsToldOnceAndLeftAlone(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusNotFound)
+		io.WriteString(w, "<Error><Code>NoSuchBucket</Code></Error>") // net/http omits it for HEAD
+	}))
+	defer server.Close()
+	n := open(t, patient(), far(t, server.URL, ""))
+	waittest.Until(t, "the log has the failure", func() bool { return n.log.Count("NoSuchBucket") == 1 })
+	waittest.Until(t, "two more probes were answered", func() bool { return asked.Load() >= 4 })
+	if cachetest.Get(t, n, cache.Symcache, keyA) != nil || n.log.Count("available again") != 0 || n.log.Count("level=WARN") != 1 {
+		t.Error("the log does not have it once")
+	}
+}
+
 func TestACallerWhoLeavesSaysNothingAboutTheBucket(t *testing.T) {
 	h := &hung{Bucket: mem.New(), end: make(chan struct{})}
 	n := open(t, patient(), h)

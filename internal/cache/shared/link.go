@@ -70,7 +70,11 @@ func (l *link) close() { l.monitor.Stop() }
 func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 	for _, wait := range []time.Duration{slack * l.timeout, l.timeout} {
 		_, err := l.await(ctx, bounds{first: wait, whole: wait}, func(ctx context.Context, _ func()) (found, error) {
-			_, err := l.bucket.Stat(ctx, l.probe)
+			// The answer to a Stat of S3 does not tell a missing bucket from a missing key.
+			body, _, err := l.bucket.Get(ctx, l.probe, 0, 1)
+			if err == nil {
+				err = body.Close()
+			}
 			return found{}, err
 		})
 		if err != nil && fault.KindOf(err) != fault.NotFound {
