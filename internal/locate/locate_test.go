@@ -418,5 +418,8 @@ func TestEachFaultIsLoggedOnce(t *testing.T) {
 				t.Errorf("line %d says nothing of %s: %s", i, want, lines[i])
 			}
 		}
+		if n := strings.Count(" "+lines[i], " time="); n != 1 {
+			t.Errorf("line %d has %d times: in JSON the last one is the time of the line: %s", i, n, lines[i])
+		}
 	}
 }

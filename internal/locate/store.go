@@ -103,7 +103,7 @@ func (l *shared) logFault(c source.Candidate, a source.Attempt, f *fault.Error) 
 		return
 	}
 	l.log.Warn("cannot use a file", "source", c.Source, "location", c.Location, "kind", f.Kind.String(),
-		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "time", a.Time.Round(time.Millisecond), "more", more)
+		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "duration", a.Time.Round(time.Millisecond), "more", more)
 }
 
 // Invalidate ends the use of all that is known of modules with one of these

@@ -35,7 +35,7 @@ func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 	s.client.log.LogAttrs(ctx, slog.LevelDebug, "download",
 		slog.String("source", s.cfg.ID), slog.String("url", f.attempt.URL), slog.Int("status", f.attempt.Status),
 		slog.Int64("wire", f.attempt.Wire), slog.Int64("bytes", f.attempt.Bytes), slog.Int("retries", f.attempt.Retries),
-		slog.Duration("time", f.attempt.Time), slog.Any("error", err))
+		slog.Duration("duration", f.attempt.Time), slog.Any("error", err))
 	return f.attempt, err
 }
 
