@@ -75,6 +75,10 @@ type Bucket interface {
 // IsFull reports whether an error means that a disk is full.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
+// ErrNoBucket means that a store does not have the bucket, and not only the key. Its
+// text is the code of S3.
+var ErrNoBucket = errors.New("NoSuchBucket")
+
 // ErrLink means that a file is a symbolic link out of its folder.
 var ErrLink = errors.New("a symbolic link leads out of the folder")
 

@@ -22,8 +22,7 @@ func TestAdviceOnFoldersIsNotThatOnServers(t *testing.T) {
 }
 
 func TestAdviceOnBucketsNamesTheirKeys(t *testing.T) {
-	for _, scheme := range []string{"s3", "gs"} {
-		f := fault.New(fault.Denied, "", "NoSuchBucket")
+	for scheme, f := range map[string]*fault.Error{"s3": fault.New(fault.NotFound, "", "NoSuchBucket: x"), "gs": fault.New(fault.Denied, "", "x")} {
 		x := explain.New(explain.Question{}, []locate.Tried{{Location: scheme + "://symbols/k.sym", Fault: f}}, f, time.Now(), 1)
 		if text := strings.Join(x.Advice, "\n"); !strings.Contains(text, "check the keys, bucket, region") || strings.Contains(text, "headers") {
 			t.Errorf("%s: %s", scheme, text)

@@ -46,7 +46,7 @@ func TestCodeDecidesBeforeStatus(t *testing.T) {
 		{404, xmlError("SignatureDoesNotMatch", "x"), fault.Denied, "SignatureDoesNotMatch: x", 1},
 		{403, xmlError("InvalidAccessKeyId", "no "+accessKey+" here"), fault.Denied, "InvalidAccessKeyId: no [redacted] here", 1},
 		{404, xmlError("XAdminUserNotFound", "x"), fault.Denied, "XAdminUserNotFound: x", 1},
-		{403, xmlError("NoSuchBucket", "x"), fault.Denied, "NoSuchBucket: x", 1},
+		{403, xmlError("NoSuchBucket", "x"), fault.NotFound, "NoSuchBucket: x", 1},
 		{404, xmlError("NoSuchKey", ""), fault.NotFound, "NoSuchKey", 1},
 		{400, xmlError("NotFound", "x"), fault.NotFound, "NotFound: x", 1},
 		{403, xmlError("RequestTimeTooSkewed", "two\n lines"), fault.Denied, "RequestTimeTooSkewed: two lines", 1},
@@ -100,7 +100,7 @@ func TestStatTellsWhyToo(t *testing.T) {
 	}
 	cfg = config(s.Endpoint(), "")
 	cfg.Bucket = "none"
-	if _, err = open(t, cfg).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); fault.KindOf(err) != fault.Denied {
+	if _, err = open(t, cfg).Put(t.Context(), "k", strings.NewReader("x"), bucket.Attrs{}); !errors.Is(err, bucket.ErrNoBucket) {
 		t.Errorf("into a bucket that is not there: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func TestInvalidListingIsRefused(t *testing.T) {
 		"too large":    {200, begin + strings.Repeat("<Contents><Key>a</Key></Contents>", bucket.MaxListing/30) + end, fault.Malformed},
 		"too deep":     {200, begin + strings.Repeat("<a>", 100_000), fault.Transport},
 		"denied":       {403, xmlError("AccessDenied", "x"), fault.Denied},
-		"no bucket":    {404, xmlError("NoSuchBucket", "x"), fault.Denied},
+		"no bucket":    {404, xmlError("NoSuchBucket", "x"), fault.NotFound},
 		"ignores keys": {200, begin + "<Contents><Key>a</Key></Contents>" + end, fault.Transport},
 	} {
 		s := fake(t, func(w http.ResponseWriter, r *http.Request) {

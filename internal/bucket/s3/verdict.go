@@ -19,7 +19,7 @@ var codes = map[string]fault.Kind{
 	"XAdminUserNotFound":                fault.Denied, // of versitygw, with 404, for an unknown access key
 	"InvalidToken":                      fault.Denied,
 	"ExpiredToken":                      fault.Denied,
-	"NoSuchBucket":                      fault.Denied, // of the configuration, not of a file
+	"NoSuchBucket":                      fault.NotFound,
 	"NoSuchKey":                         fault.NotFound,
 	"NotFound":                          fault.NotFound,
 	"KeyTooLongError":                   fault.NotFound,
@@ -68,6 +68,9 @@ func (b *Bucket) verdict(key string, resp *http.Response, body []byte, used cred
 		again = b.cfg.Provider != Static
 	}
 	f := fault.New(kind, b.place+key, "%s", detail)
+	if a.Code == bucket.ErrNoBucket.Error() {
+		f = fault.New(kind, b.place+key, "%w%s", bucket.ErrNoBucket, strings.TrimPrefix(detail, a.Code))
+	}
 	if kind == fault.Timeout {
 		f.Status = resp.StatusCode
 	}

@@ -77,7 +77,7 @@ func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 			}
 			return found{}, err
 		})
-		if err != nil && fault.KindOf(err) != fault.NotFound {
+		if err != nil && (fault.KindOf(err) != fault.NotFound || errors.Is(err, bucket.ErrNoBucket)) {
 			l.up.Store(false)
 			return nil, err
 		}
