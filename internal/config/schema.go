@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"symbolon/internal/bin"
@@ -43,9 +44,20 @@ var (
 	secretHolder = reflect.TypeFor[interface{ Reveal() string }]()
 )
 
-// schemaOf reads the struct type t. It panics if t cannot be a configuration:
-// that is a mistake in the program, which any use of the struct shows.
+// schemaOf returns the schema of the struct type t. It panics if t cannot be a
+// configuration: that is a mistake in the program, which any use of the struct shows.
 func schemaOf(t reflect.Type) *field {
+	if t == reflect.TypeFor[Config]() {
+		return ownSchema()
+	}
+	return readSchema(t)
+}
+
+// ownSchema returns the schema of Config, which is read once: it has 200 keys and
+// takes 0.3 ms. Fields are not changed afterwards.
+var ownSchema = sync.OnceValue(func() *field { return readSchema(reflect.TypeFor[Config]()) })
+
+func readSchema(t reflect.Type) *field {
 	root := &field{shape: section, typ: t}
 	root.addFields(t)
 	return root
