@@ -104,7 +104,7 @@ func (d directRules) Row(addr uint64) (row rule.Row) {
 	if d.cpu == nil {
 		return nil
 	}
-	compiler := rule.Compiler{CPU: d.cpu}
+	var compiler *rule.Compiler // large, and most addresses of a scan have no rules
 	keep := func(start, end uint64, r rule.Row) error {
 		if addr-start < end-start {
 			row = append(row, r...)
@@ -115,9 +115,12 @@ func (d directRules) Row(addr uint64) (row rule.Row) {
 		if u.Kind == sym.UnwindWindows && row != nil {
 			return nil
 		}
+		if compiler == nil {
+			compiler = &rule.Compiler{CPU: d.cpu}
+		}
 		return compiler.Add(u, keep)
 	})
-	if err == nil {
+	if err == nil && compiler != nil {
 		err = compiler.Flush(keep)
 	}
 	if err != nil { // the disk fails
