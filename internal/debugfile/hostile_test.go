@@ -193,9 +193,9 @@ type hostile struct {
 }
 
 func hostiles() map[string]hostile {
-	n := int64(500_000)
+	n := int64(200_000)
 	if trial.Race() {
-		n /= 10 // everything is ten times as slow
+		n /= 4 // everything is ten times as slow
 	}
 	tail := "FUNC fffff000 10 0 last\nfffff000 10 1 0\n"
 	last := map[uint64]string{0xfffff008: "last"}
@@ -208,33 +208,33 @@ func hostiles() map[string]hostile {
 			src:   repeat(module+"FUNC 10 10 0 ", "gigabyte", 1<<27, "\n10 10 1 0\n"+tail),
 			wants: map[uint64]string{0x10: "", 0xfffff008: "last"}, time: 5 * time.Second, open: 8, table: 8,
 		},
-		"FUNC of 50 MB": {
+		"FUNC of 20 MB": {
 			src:   numbered(module+"FUNC 0 7fffffff 0 f\n", "%%%%%%%% 10 1 0\n", 100*n/16, 16, tail),
-			wants: map[uint64]string{0x100: "f", 0xfffff008: "last"}, time: 5 * time.Second, open: 8, table: 48,
+			wants: map[uint64]string{0x100: "f", 0xfffff008: "last"}, time: 3 * time.Second, open: 8, table: 64,
 		},
-		"half a million FUNC over one another": {
+		"200,000 FUNC over one another": {
 			src:   numbered(module, "FUNC %%%%%%%% 7fffffff 0 f\n", n, 1, tail),
-			wants: map[uint64]string{0: "f", 63: "f", 0xfffff008: "last"}, time: 4 * time.Second, open: 120, table: 8,
+			wants: map[uint64]string{0: "f", 63: "f", 0xfffff008: "last"}, time: 2 * time.Second, open: 60, table: 8,
 		},
 		"FUNC that all overlap with 60 others": {
 			src:   numbered(module, "FUNC %%%%%%%% 3c0 0 f\n", n/5, 16, tail),
-			wants: map[uint64]string{0x8: "f", 0x10000: "f", 0xfffff008: "last"}, time: 10 * time.Second, open: 32, table: 128,
+			wants: map[uint64]string{0x8: "f", 0x10000: "f", 0xfffff008: "last"}, time: 4 * time.Second, open: 16, table: 64,
 		},
-		"100,000 PUBLIC": {
+		"40,000 PUBLIC": {
 			src:   numbered(module, "PUBLIC %%%%%%%% 0 p\n", n/5, 1, tail),
-			wants: map[uint64]string{1: "p", 0xfffff008: "last"}, time: 5 * time.Second, open: 24, table: 72,
+			wants: map[uint64]string{1: "p", 0xfffff008: "last"}, time: 2 * time.Second, open: 18, table: 36,
 		},
-		"100,000 empty FUNC": {
+		"40,000 empty FUNC": {
 			src:   numbered(module, "FUNC %%%%%%%% 0 0 f\n", n/5, 16, tail),
-			wants: last, time: 5 * time.Second, open: 36, table: 72,
+			wants: last, time: 2 * time.Second, open: 18, table: 36,
 		},
-		"half a million lines at one place": {
+		"200,000 lines at one place": {
 			src:   repeat(module+"FUNC 10 10 0 f\n", "10 10 1 0\n", n, tail),
-			wants: map[uint64]string{0x18: "f", 0xfffff008: "last"}, time: 5 * time.Second, open: 8, table: 120,
+			wants: map[uint64]string{0x18: "f", 0xfffff008: "last"}, time: 2 * time.Second, open: 8, table: 60,
 		},
-		"100,000 FUNC of one line": {
+		"40,000 FUNC of one line": {
 			src:   numbered(module, "FUNC %%%%%%%% 8 0 f\n0 8 1 0\n", n/5, 16, tail),
-			wants: map[uint64]string{0: "f", 0xfffff008: "last"}, time: 5 * time.Second, open: 36, table: 60,
+			wants: map[uint64]string{0: "f", 0xfffff008: "last"}, time: 2 * time.Second, open: 18, table: 36,
 		},
 	}
 	for name, record := range map[string]string{
@@ -249,7 +249,7 @@ func hostiles() map[string]hostile {
 		if strings.Contains(record, "%") {
 			src = numbered(module, record, n, 16, tail)
 		}
-		all["half a million "+name] = hostile{src: src, wants: last, time: 5 * time.Second, open: 120, table: 48}
+		all["200,000 "+name] = hostile{src: src, wants: last, time: 2 * time.Second, open: 60, table: 64}
 	}
 	for name, begin := range map[string]string{
 		"FILE": "FILE 1 ", "PUBLIC": "PUBLIC 10 0 ", "INLINE_ORIGIN": "INLINE_ORIGIN 1 ", "INLINE": "INLINE 0 1 0 0 1 1 ", "line": "10 10 1 0 ",

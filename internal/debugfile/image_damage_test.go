@@ -133,8 +133,8 @@ func nestedCalls(levels int, from, to uint64) []*fixture.ProgramCall {
 	return []*fixture.ProgramCall{{Name: "i", Line: 1, Ranges: []span{{from, to}}, Calls: nestedCalls(levels-1, from, to)}}
 }
 
-// hostileImages are programs made to exhaust.
-func hostileImages() map[string]*fixture.Program {
+// hostileImages returns the files of programs made to exhaust.
+func hostileImages() map[string][]byte {
 	const n = 20_000
 	program := func(units ...*fixture.ProgramUnit) *fixture.Program {
 		return &fixture.Program{Wide: true, Loads: []span{{0x1000, 1 << 30}}, Code: []span{{0x1000, 1 << 30}}, Units: units}
@@ -202,14 +202,17 @@ func hostileImages() map[string]*fixture.Program {
 	}
 	symbols.Units = append(symbols.Units, lines)
 	all["symbols one in the other, and lines that overlap"] = symbols
-	return all
+	files := map[string][]byte{}
+	for name, p := range all {
+		files[name] = p.Bytes()
+	}
+	return files
 }
 
 // Time and memory are in proportion to the size of hostile programs, and the file and
 // its table give the same answers.
 func TestHostileImagesAreBounded(t *testing.T) {
-	for name, p := range hostileImages() {
-		text := p.Bytes()
+	for name, text := range hostileImages() {
 		var o *object.Object
 		var table *symcache.Table
 		var err error

@@ -67,9 +67,9 @@ func TestSectionsThatFindNoSpaceCostNoMemory(t *testing.T) {
 
 // Unpacked files that exceed the heap are in the space, for each kind of packing.
 func TestLargePackedFilesAreUnpackedToTheSpace(t *testing.T) {
-	text := fixture.NewSym("x").Func(0x100, 0x40, "f").Bytes()
+	text := append(make([]byte, 0, 51<<20), fixture.NewSym("x").Func(0x100, 0x40, "f").Bytes()...)
 	for i := 0; len(text) < 50<<20; i++ {
-		text = fmt.Appendf(text, "INFO nothing of interest, for the %dth time\n", i)
+		text = fmt.Appendf(text, "INFO nothing of interest, for the %dth time, and so on, as in all others before it\n", i)
 	}
 	mini := symbolsOf(11)
 	inner := symbolsOf(2, fixture.ELFSymbol{Name: "f", Value: 0x1100, Size: 0x40, Kind: 2, Bind: 1, Section: 1})
