@@ -17,13 +17,13 @@ func TestMain(m *testing.M) {
 	os.Exit(trial.Main(m))
 }
 
-// large is a file that takes some time: 20 MB, or 5 where everything takes
+// large is a file that takes some time: 10 MB, or 5 where everything takes
 // longer.
 func large(n int) trial.Sym {
 	if trial.Race() {
 		return trial.NewSym(n, 50_000)
 	}
-	return trial.NewSym(n, 200_000)
+	return trial.NewSym(n, 100_000)
 }
 
 // built waits until the server has made n tables since it was started.
