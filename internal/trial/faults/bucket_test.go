@@ -79,6 +79,12 @@ func TestAnUnreliableBucketLosesNoUpload(t *testing.T) {
 				}
 			}
 			way.calm.Store(true)
+			for _, s := range []*trial.Server{a, b} {
+				waittest.Until(t, "the node answers, if it could not read the tokens before", func() bool {
+					status, _, err := s.Do(trial.Request{Token: u.token, Method: http.MethodGet, Path: "/gone.so/" + trial.KettleID + "/gone.so.sym"})
+					return err == nil && status < 500
+				})
+			}
 			for n, isAccepted := range accepted {
 				for _, s := range []*trial.Server{a, b} {
 					parts := u.upload(n)
