@@ -125,6 +125,11 @@ func TestVariablesAreThoseOfTheInnermostCall(t *testing.T) {
 			{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1130}, {0x12, 0x06, 4}}, Kids: []*fixture.DIE{
 				{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "outside"}}}, // of its caller, as in strict DWARF 2
 			}},
+			{Tag: 0x0b, Kids: []*fixture.DIE{
+				{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1138}, {0x12, 0x06, 4}}, Kids: []*fixture.DIE{
+					{Tag: 0x34, Attrs: attrs{{0x03, 0x08, "block"}}}, // in a block beside the other call
+				}},
+			}},
 		}},
 	}}
 	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
@@ -132,9 +137,10 @@ func TestVariablesAreThoseOfTheInnermostCall(t *testing.T) {
 	}, Kids: []*fixture.DIE{small, f}}}, nil)
 	o := open(t, dwarfFile(d, ""))
 	for addr, want := range map[uint64]string{
-		0x104: "f.outer small.inner small.outside", 0x114: "small.inner small.outside", 0x132: "small.outside",
+		0x104: "f.outer small.inner small.outside small.block", 0x114: "small.inner small.outside small.block",
+		0x132: "small.outside", 0x13a: "small.block",
 	} {
-		if starts := o.Starts(addr); len(starts) != map[uint64]int{0x104: 1, 0x114: 2, 0x132: 3}[addr] {
+		if starts := o.Starts(addr); len(starts) != map[uint64]int{0x104: 1, 0x114: 2, 0x132: 3, 0x13a: 3}[addr] {
 			t.Errorf("starts at %#x: got %+v", addr, starts)
 		}
 		var got []string

@@ -26,28 +26,30 @@ func declaration(c *dwarf.Nodes, n *dwarf.Node) (d object.Decl) {
 func callsAt(c *dwarf.Nodes, fn dwarf.Node, place uint64) []dwarf.Node {
 	type call struct {
 		dwarf.Node
-		depth int
+		depth  int
+		caller *call
 	}
-	list, nested := []dwarf.Node{fn}, 0 // nested is the depth of the innermost call
-	var open []call                     // calls around the DIE
+	around, innermost := &call{Node: fn}, &call{Node: fn} // around is the call or the function that a DIE is in
 	c.Walk(&fn, func(n *dwarf.Node, depth int) bool {
+		for around.depth >= depth {
+			around = around.caller
+		}
 		if n.Tag != dwarf.TagInlined {
 			return n.Tag != dwarf.TagSubprogram
 		}
-		for len(open) > 0 && open[len(open)-1].depth >= depth {
-			open = open[:len(open)-1]
-		}
-		open = append(open, call{*n, depth})
+		around = &call{*n, depth, around}
 		ranges, _ := c.Ranges(n)
 		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
-		if in && depth > nested {
-			nested, list = depth, list[:1]
-			for i := range open {
-				list = append(list, open[i].Node)
-			}
+		if in && depth > innermost.depth {
+			innermost = around
 		}
 		return true
 	})
+	var list []dwarf.Node
+	for ; innermost != nil; innermost = innermost.caller {
+		list = append(list, innermost.Node)
+	}
+	slices.Reverse(list)
 	return list
 }
 
