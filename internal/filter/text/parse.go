@@ -69,6 +69,8 @@ func (r *record) parse(line []byte) bool {
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 
+const maxDigits = 4 // of the number of a frame, which may be written again
+
 // parseNumbered parses a frame with a number. The number follows a prefix of any
 // form if an address comes after it, and blanks otherwise.
 func (r *record) parseNumbered(body []byte) bool {
@@ -80,7 +82,7 @@ func (r *record) parseNumbered(body []byte) bool {
 		}
 		r.digits = r.end + at + 1
 		r.number, r.end = decimal(body, r.digits)
-		if r.end == r.digits || r.end-r.digits > 4 || r.end == len(body) || body[r.end] != ' ' {
+		if r.end == r.digits || r.end-r.digits > maxDigits || r.end == len(body) || body[r.end] != ' ' {
 			continue
 		}
 		text := bytes.TrimLeft(body[r.end:], " ")

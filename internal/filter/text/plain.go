@@ -115,7 +115,7 @@ func (r *record) parseMozilla(body []byte) bool {
 		}
 		r.digits = mark + 1
 		r.number, r.end = decimal(body, r.digits)
-		if r.end > r.digits && bytes.HasPrefix(body[r.end:open], []byte(": ")) {
+		if r.end > r.digits && r.end-r.digits <= maxDigits && bytes.HasPrefix(body[r.end:open], []byte(": ")) {
 			break
 		}
 	}
