@@ -2,7 +2,6 @@ package standin
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -73,8 +72,9 @@ type gnuTool struct {
 	gnuOptions
 	out  *bufio.Writer
 	file *program
-	base uint64 // added to addresses
-	size uint64 // of the section that has all addresses
+	elf  *elfSymbols // of the debug file if there is one; nil: the file has another format
+	base uint64      // added to addresses
+	size uint64      // of the section that has all addresses
 }
 
 // gnuTargets lists the formats that -b accepts.
@@ -107,6 +107,11 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 		}
 		return name + ": file format not recognized", false
 	}
+	if t.elf = t.file.symbols(); t.elf != nil && t.file.file.Binary() != nil {
+		if f, err := elf.Open(t.file.file.Source().Source); err == nil {
+			t.elf = readELF(f)
+		}
+	}
 	if t.section == "" {
 		if t.relative {
 			t.base = t.file.obj.Info().LoadAddress
@@ -117,7 +122,7 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 	if !ok {
 		return name + ": cannot find section " + t.section, false
 	}
-	if s := t.file.symbols(); s != nil {
+	if s := t.elf; s != nil {
 		s.all = slices.DeleteFunc(s.all, func(x elf.Symbol) bool { return x.Section < 1 || s.elf.Sections[x.Section].Name != t.section })
 	}
 	t.base, t.size = t.file.obj.Info().LoadAddress+place.Addr, place.Size
@@ -141,7 +146,7 @@ func (t *gnuTool) answer(text string) {
 	case len(frames) == 0 && symbol != nil: // after the end of a function
 		row := t.file.row(addr + t.base)
 		frames = []sym.Frame{{File: row.File, Line: row.Line}}
-	case len(frames) > 0 && frames[0].File == 0 && symbol == nil && t.file.symbols() != nil:
+	case len(frames) > 0 && frames[0].File == 0 && symbol == nil && t.elf != nil:
 		frames = nil // in another section than the symbol
 	}
 	if len(frames) == 0 || t.section != "" && addr >= t.size {
@@ -191,8 +196,8 @@ func (t *gnuTool) address(text string) uint64 {
 
 // symbol returns the symbol of an address in an ELF file, or nil.
 func (t *gnuTool) symbol(addr uint64) *elf.Symbol {
-	if s := t.file.symbols(); s != nil {
-		return s.gnu(addr)
+	if t.elf != nil {
+		return t.elf.gnu(addr)
 	}
 	return nil
 }
@@ -205,7 +210,9 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 	case f.File != 0:
 		file = t.file.text(f.File)
 	case symbol != nil:
-		file = cmp.Or(t.file.symbols().sourceOf(symbol), file)
+		if source, ok := t.elf.sourceOf(symbol); ok {
+			file = source
+		}
 	}
 	if t.functions {
 		name := withoutNumber(t.file.function(f.Func))
@@ -213,7 +220,7 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 			// addr2line uses the name of the symbol without debug information, and in
 			// C++ if that lacks the mangled name. For inlined calls it does so too, but
 			// for the first address of each only.
-			if text := t.file.symbols().name(symbol); name == "" || f.File == 0 || !f.Inlined && isMangled(text) && !isMangled(name) {
+			if text := t.elf.name(symbol); name == "" || f.File == 0 || !f.Inlined && isMangled(text) && !isMangled(name) {
 				name = text
 			}
 		}

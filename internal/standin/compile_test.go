@@ -182,12 +182,29 @@ func TestAddr2lineNamesPaddingByTheFunctionBefore(t *testing.T) {
 	if got := output(t, "addr2line", "-fse", object, "0x3", "0x8"); got != "_ZN2ns3jarEPVi\nedges.cc:4\n_ZN2ns3jarEPVi\nedges.cc:4\n" {
 		t.Errorf("the end of a function and the padding after it: got\n%s", got)
 	}
+	if got := output(t, "addr2line", "-fse", object, "0x1000"); got != "??\n??:0\n" {
+		t.Errorf("after the end of the section: got\n%s", got)
+	}
 }
 
 func TestAddr2lineDoesNotNameAnInlinedCallAfterItsCaller(t *testing.T) {
 	object := compile(t, "edges.cc", edges, "x86_64-linux-gnu", "-gdwarf-4", "-O1")
 	if got := output(t, "addr2line", "-fsie", object, "0x0"); got != "lid\nedges.cc:2\n_ZN2ns3jarEPVi\nedges.cc:4\n" {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestAddr2lineReadsTheSymbolsOfTheDebugFile(t *testing.T) {
+	const source = "asm(\".text; .type lid,@function; lid: ret; .size lid,.-lid\");\nint jar(void) { return 1; }\n"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	proctest.Run(t, dir, "gcc", "-g", "-shared", "-nostdlib", "-Wl,-Ttext=0x1000", "-o", "jar.so", "jar.c")
+	proctest.Run(t, dir, "objcopy", "--only-keep-debug", "jar.so", "jar.debug")
+	proctest.Run(t, dir, "objcopy", "--strip-all", "--add-gnu-debuglink=jar.debug", "jar.so")
+	if got := output(t, "addr2line", "-fpe", filepath.Join(dir, "jar.so"), "0x1000"); got != "lid at jar.c:?\n" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -38,8 +38,14 @@ func openELF(name string, stdin io.Reader) *elfSymbols {
 		src.Close()
 		return nil
 	}
-	s := &elfSymbols{file: src, elf: f}
-	s.all = sorted(f.Symbols)
+	s := readELF(f)
+	s.file = src
+	return s
+}
+
+// readELF returns the symbols of a file that the caller closes.
+func readELF(f *elf.File) *elfSymbols {
+	s := &elfSymbols{elf: f, all: sorted(f.Symbols)}
 	f.FileSymbols(func(x elf.Symbol) bool { s.from = append(s.from, x); return true })
 	return s
 }
@@ -100,17 +106,17 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 }
 
 // sourceOf returns the source file of a local symbol, whose name is before it in the
-// table; empty if that is unknown.
-func (s *elfSymbols) sourceOf(x *elf.Symbol) string {
+// table and may be empty; false if that is unknown.
+func (s *elfSymbols) sourceOf(x *elf.Symbol) (name string, ok bool) {
 	if x.Bind != elf.BindLocal {
-		return ""
+		return "", false
 	}
 	for i := len(s.from) - 1; i >= 0; i-- {
 		if f := &s.from[i]; f.Table == x.Table && f.Index < x.Index {
-			return s.name(f)
+			return s.name(f), true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // at returns the symbols at the greatest address that is not above addr.
@@ -167,7 +173,8 @@ func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
 
 // gnu returns the symbol that binutils choose: of those that begin last a function
 // before one without a type, then the smallest that contains addr, of equally
-// large ones the first in the table. It returns nil if addr is in another section.
+// large ones the first in the table. It returns nil if addr is not in the section of
+// that symbol.
 func (s *elfSymbols) gnu(addr uint64) (best *elf.Symbol) {
 	list := at(s.all, addr)
 	for i := range list {
@@ -176,7 +183,7 @@ func (s *elfSymbols) gnu(addr uint64) (best *elf.Symbol) {
 		}
 	}
 	if best != nil && best.Section > 0 {
-		if h := &s.elf.Sections[best.Section]; s.elf.Type != elf.TypeRel && addr-h.Addr >= h.Size {
+		if h := &s.elf.Sections[best.Section]; addr-h.Addr >= h.Size {
 			return nil
 		}
 	}

@@ -204,7 +204,7 @@ func (t *llvmTool) applySymbol(p *program, addr uint64, frames []llvmFrame) {
 		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
 			f.name, f.start = t.name(p, s.name(x)), hex(x.Addr)
 			if f.file == "" {
-				f.file = s.sourceOf(x)
+				f.file, _ = s.sourceOf(x)
 			}
 		}
 	}
@@ -219,7 +219,8 @@ func (t *llvmTool) data(p *program, addr uint64) (d llvmDatum) {
 	addr = t.linked(p, addr)
 	if s := p.symbols(); s != nil {
 		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
-			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size, file: s.sourceOf(x)}
+			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size}
+			d.file, _ = s.sourceOf(x)
 			if t.demangle {
 				d.name = t.readable(p, d.name)
 			}

@@ -194,14 +194,15 @@ func TestAddr2linePrintsTheSectionAndFileOfSymbols(t *testing.T) {
 		fixture.ELFSymbol{Name: "crt.c", Kind: 4, Section: 0xfff1},
 		fixture.ELFSymbol{Name: "start", Value: 0x401000, Kind: 2, Section: text},
 		fixture.ELFSymbol{Name: "", Kind: 4, Section: 0xfff1},
+		fixture.ELFSymbol{Name: "local", Value: 0x401008, Kind: 2, Section: text},
 		fixture.ELFSymbol{Name: "_init", Value: 0x401010, Kind: 2, Bind: 1, Section: text},
 	)
 	name := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(name, e.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := output(t, "addr2line", "-fpe", name, "401004", "401014", "401024")
-	if want := "start at crt.c:?\n_init at ??:?\n?? ??:0\n"; got != want {
+	got := output(t, "addr2line", "-fpe", name, "401004", "40100c", "401014", "401024")
+	if want := "start at crt.c:?\nlocal at :?\n_init at ??:?\n?? ??:0\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
