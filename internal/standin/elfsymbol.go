@@ -111,12 +111,13 @@ func (s *elfSymbols) sourceOf(x *elf.Symbol) (name string, ok bool) {
 	if x.Bind != elf.BindLocal {
 		return "", false
 	}
-	for i := len(s.from) - 1; i >= 0; i-- {
-		if f := &s.from[i]; f.Table == x.Table && f.Index < x.Index {
-			return s.name(f), true
-		}
+	i, _ := slices.BinarySearchFunc(s.from, x, func(f elf.Symbol, x *elf.Symbol) int {
+		return cmp.Or(cmp.Compare(f.Table, x.Table), cmp.Compare(f.Index, x.Index))
+	})
+	if i == 0 || s.from[i-1].Table != x.Table {
+		return "", false
 	}
-	return "", false
+	return s.name(&s.from[i-1]), true
 }
 
 // at returns the symbols at the greatest address that is not above addr.
