@@ -84,6 +84,13 @@ func TestAlertOfUploadsIsRaisedByTheFirstFullDisk(t *testing.T) {
 			t.Errorf("SymbolonUploadsFail does not count all of %s", series)
 		}
 	}
+	_, routes, _ := strings.Cut(rule, `route=~"`)
+	routes, _, _ = strings.Cut(routes, `"`)
+	for _, route := range []string{"/upload/{$}", "/api/0/organizations/{org}/chunk-upload/{$}", "/api/0/projects/{org}/{project}/files/difs/assemble/{$}", "/api/0/projects/{org}/{project}/files/dsyms/{$}"} {
+		if matched, err := regexp.MatchString("^(?:"+routes+")$", route); err != nil || !matched {
+			t.Errorf("SymbolonUploadsFail does not count %s: %v", route, err)
+		}
+	}
 }
 
 // 503 is a full disk at /readyz, and a next hop of profiles that does not answer.
