@@ -29,6 +29,9 @@ func Count[N int | int64 | uint64](n N, noun string) string {
 // Printable replaces the characters of s that could move the cursor of a terminal
 // or reorder its text: names come from untrusted files.
 func Printable(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
@@ -38,6 +41,16 @@ func Printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// isPlain reports whether s has printable characters of ASCII only.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // OneLine is like Printable, and keeps s on its line: it replaces newlines and tabs too.

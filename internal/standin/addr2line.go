@@ -114,7 +114,7 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 	}
 	if t.section == "" {
 		if t.relative {
-			t.base = t.file.obj.Info().LoadAddress
+			t.base = t.file.info.LoadAddress
 		}
 		return "", true
 	}
@@ -125,7 +125,7 @@ func (t *gnuTool) openFile(lib *library) (text string, ok bool) {
 	if s := t.elf; s != nil {
 		s.all = slices.DeleteFunc(s.all, func(x elf.Symbol) bool { return x.Section < 1 || s.elf.Sections[x.Section].Name != t.section })
 	}
-	t.base, t.size = t.file.obj.Info().LoadAddress+place.Addr, place.Size
+	t.base, t.size = t.file.info.LoadAddress+place.Addr, place.Size
 	return "", true
 }
 
@@ -157,7 +157,7 @@ func (t *gnuTool) answer(text string) {
 		return
 	}
 	mark := uint32(0)
-	if kind := t.file.obj.Info().Kind; kind != "pe" && kind != "coff" { // binutils omits those of Windows
+	if kind := t.file.info.Kind; kind != "pe" && kind != "coff" { // binutils omits those of Windows
 		mark = t.file.row(addr + t.base).Discriminator
 	}
 	for i := range frames {

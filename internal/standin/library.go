@@ -29,6 +29,7 @@ type program struct {
 	stdin      io.Reader
 	file       *companion.File
 	obj        *object.Object
+	info       object.Info // of obj, as it was opened
 	elf        *elfSymbols
 	hasRead    bool // elf is known
 	err        error
@@ -49,7 +50,7 @@ func (p *program) binary() *object.Object {
 // does. In WebAssembly LLVM counts from the code, unless a linked file has no debug
 // information: then, like the object and browsers, from the start of the file.
 func (p *program) base() uint64 {
-	info := p.obj.Info()
+	info := &p.info
 	if info.Type == "rel" || info.Features&object.HasDebug != 0 {
 		return info.LoadAddress - info.CodeOffset
 	}
@@ -59,7 +60,7 @@ func (p *program) base() uint64 {
 // relative returns an address as the object counts it, from its base on.
 func (p *program) relative(addr uint64) (uint64, bool) {
 	base := p.base()
-	return addr - base, addr >= base || p.obj.Info().CodeOffset > 0
+	return addr - base, addr >= base || p.info.CodeOffset > 0
 }
 
 // open returns a file, and opens it unless it is open.
@@ -79,6 +80,7 @@ func (l *library) open(name, arch string) *program {
 	opt.Arch, opt.Columns, opt.Written = arch, true, true
 	if p.file, p.err = companion.Open(name, opt); p.err == nil {
 		p.obj = p.file.Object()
+		p.info = p.obj.Info()
 	}
 	l.files = append(l.files, p)
 	return p
@@ -128,7 +130,7 @@ func (p *program) text(t sym.Text) string {
 // additions of package object: the scope of a name of DWARF that is not mangled,
 // the parameters in one of CodeView, and the mark of a part or a variant.
 func (p *program) function(t sym.Text) string {
-	name, kind := p.text(t), p.obj.Info().Kind
+	name, kind := p.text(t), p.info.Kind
 	switch {
 	case kind == "pdb":
 		return withoutParameters(name)
@@ -147,13 +149,13 @@ func (p *program) function(t sym.Text) string {
 
 // isDecorated reports whether the names of its symbols have the decoration of C.
 func (p *program) isDecorated() bool {
-	info := p.obj.Info()
+	info := &p.info
 	return info.Module.Arch == ident.ArchX86 && (info.Kind == "pe" || info.Kind == "coff")
 }
 
 // digits returns the number of hexadecimal digits of an address.
 func (p *program) digits() int {
-	switch a := p.obj.Info().Module.Arch; a {
+	switch a := p.info.Module.Arch; a {
 	case ident.ArchX86, ident.ArchARM64_32, ident.ArchARM64_32v8, ident.ArchPPC, ident.ArchMIPS, ident.ArchMIPSel,
 		ident.ArchRISCV32, ident.ArchS390, ident.ArchSPARC, ident.ArchWasm32:
 		return 8
@@ -182,7 +184,7 @@ func (p *program) named(name string, untag bool) (found []object.Place) {
 	if s == nil {
 		found = p.binary().Named(name)
 		for i := range found {
-			found[i].Addr += p.obj.Info().LoadAddress
+			found[i].Addr += p.info.LoadAddress
 		}
 		return found
 	}

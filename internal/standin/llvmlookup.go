@@ -88,7 +88,7 @@ func (t *llvmTool) openFile(lib *library, name string) (p *program, message stri
 
 // linked returns an address as linked, given one as in a query.
 func (t *llvmTool) linked(p *program, addr uint64) uint64 {
-	if info := p.obj.Info(); t.relative && (info.Kind == "pe" || info.Kind == "pdb") {
+	if info := &p.info; t.relative && (info.Kind == "pe" || info.Kind == "pdb") {
 		addr += info.LoadAddress
 	}
 	return addr
@@ -108,7 +108,7 @@ func (t *llvmTool) code(p *program, addr uint64) []llvmFrame {
 
 // all returns the frames of an address as linked, innermost first.
 func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
-	base, kind := p.base(), p.obj.Info().Kind
+	base, kind := p.base(), p.info.Kind
 	found := p.lookup(addr)
 	frames := make([]llvmFrame, 0, max(1, len(found)))
 	for _, f := range found {
@@ -141,7 +141,7 @@ func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
 	frames := t.all(p, addr)
 	f, last := frames[0], &frames[len(frames)-1]
 	switch {
-	case p.obj.Info().Kind == "pdb":
+	case p.info.Kind == "pdb":
 		return *last
 	case t.functions == "linkage":
 		f.name, f.start = last.name, last.start
@@ -239,7 +239,7 @@ func (t *llvmTool) name(p *program, name string) string {
 	switch {
 	case t.functions == "none":
 		return ""
-	case t.functions == "short" && p.obj.Info().Kind == "pdb":
+	case t.functions == "short" && p.info.Kind == "pdb":
 		return demangle.Name(t.plain(p, name), demangle.NoParams)
 	case t.functions == "short":
 		return shortName(name)
@@ -251,7 +251,7 @@ func (t *llvmTool) name(p *program, name string) string {
 
 // plain returns a name, without the decoration of C if it has one.
 func (t *llvmTool) plain(p *program, name string) string {
-	info := p.obj.Info()
+	info := &p.info
 	if info.Kind == "pdb" && info.Module.Arch == ident.ArchX86 && demangle.Name(name, demangle.LLVM) == name {
 		return plainC(name)
 	}
