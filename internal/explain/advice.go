@@ -61,9 +61,9 @@ const (
 	followLinks = "Denied: a link leads out of the folder of the source. If only you can write to the folder, " +
 		"set follow_symlinks of the source in the configuration; or name the folder that the link leads to as a source."
 	checkPermissions = "Denied: the user that Symbolon runs as may not read the file; check its permissions, and those of its folders."
-	checkBucket      = "the store refuses the credentials, or does not have the bucket; " +
-		"check the keys, bucket, region and address of the source in the configuration."
-	checkMount = "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
+	checkKeys        = "Denied: the store refuses the credentials; check the keys, bucket, region and address of the source in the configuration."
+	checkBucket      = "Not found: the store does not have the bucket; check the bucket, region and address of the source in the configuration."
+	checkMount       = "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
 )
 
 // advise returns the advice for the lookup of m, which failed.
@@ -123,9 +123,9 @@ func adviceOn(c locate.Tried) string {
 	case c.Fault.Kind == fault.Denied && inFolder:
 		return checkPermissions
 	case c.Fault.Kind == fault.Denied && (strings.HasPrefix(c.Location, "s3:") || strings.HasPrefix(c.Location, "gs:")):
-		return "Denied: " + checkBucket
+		return checkKeys
 	case c.Fault.Kind == fault.NotFound && strings.HasPrefix(c.Fault.Detail, bucket.ErrNoBucket.Error()):
-		return "Not found: " + checkBucket
+		return checkBucket
 	case c.Fault.Kind == fault.Transport && inFolder:
 		return checkMount
 	}
