@@ -218,9 +218,8 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 		name := withoutNumber(t.file.function(f.Func))
 		if symbol != nil {
 			// addr2line uses the name of the symbol without debug information, and in
-			// C++ if that lacks the mangled name. For inlined calls it does so too, but
-			// for the first address of each only.
-			if text := t.elf.name(symbol); name == "" || f.File == 0 || !f.Inlined && isMangled(text) && !isMangled(name) {
+			// C++ if that lacks the mangled name, even for an inlined call.
+			if text := t.elf.name(symbol); name == "" || f.File == 0 || isMangled(text) && !isMangled(name) {
 				name = text
 			}
 		}
