@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	stdlog "log"
 	"log/slog"
@@ -147,10 +148,9 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	s.printDemo(bases[0]) // before the lines that scripts wait for
-	for _, base := range bases {
-		if _, err := fmt.Fprintf(s.env.stdout, "listening on %s\n", base); err != nil {
-			return errors.Join(err, api.CloseAll(ports))
-		}
+	lines := "listening on " + strings.Join(bases, "\nlistening on ") + "\n"
+	if _, err := io.WriteString(s.env.stdout, lines); err != nil { // at once: scripts wait for the first
+		return errors.Join(err, api.CloseAll(ports))
 	}
 	s.notify("READY=1")
 	told := make(chan struct{})
