@@ -194,13 +194,20 @@ func TestAddr2lineNamesAnInlinedCallWithoutAMangledNameLikeItsCaller(t *testing.
 	}
 }
 
-func TestAddr2lineReadsTheSymbolsOfTheDebugFile(t *testing.T) {
-	const source = "asm(\".text; .type lid,@function; lid: ret; .size lid,.-lid\");\nint jar(void) { return 1; }\n"
-	dir := t.TempDir()
+// gcc compiles jar.c with GCC in a new folder, and returns that folder.
+func gcc(t *testing.T, source string, flags ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	proctest.Run(t, dir, "gcc", "-g", "-shared", "-nostdlib", "-Wl,-Ttext=0x1000", "-o", "jar.so", "jar.c")
+	proctest.Run(t, dir, "gcc", append(flags, "jar.c")...)
+	return dir
+}
+
+func TestAddr2lineReadsTheSymbolsOfTheDebugFile(t *testing.T) {
+	const source = "asm(\".text; .type lid,@function; lid: ret; .size lid,.-lid\");\nint jar(void) { return 1; }\n"
+	dir := gcc(t, source, "-g", "-shared", "-nostdlib", "-Wl,-Ttext=0x1000", "-o", "jar.so")
 	proctest.Run(t, dir, "objcopy", "--only-keep-debug", "jar.so", "jar.debug")
 	proctest.Run(t, dir, "objcopy", "--strip-all", "--add-gnu-debuglink=jar.debug", "jar.so")
 	if got := output(t, "addr2line", "-fpe", filepath.Join(dir, "jar.so"), "0x1000"); got != "lid at jar.c:?\n" {
@@ -223,11 +230,7 @@ func TestLinesOfSourceAreAlignedLikeThoseOfLLVM(t *testing.T) {
 
 func TestShortNamesOfCallersWithoutACallSiteAreKept(t *testing.T) {
 	const source = "static inline __attribute__((always_inline)) int lid(volatile int *n) { return *n; }\nint jar(volatile int *n) { return lid(n); }\n"
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	proctest.Run(t, dir, "gcc", "-O1", "-gdwarf-2", "-gstrict-dwarf", "-c", "-o", "jar.o", "jar.c")
+	dir := gcc(t, source, "-O1", "-gdwarf-2", "-gstrict-dwarf", "-c", "-o", "jar.o")
 	got := output(t, "llvm-symbolizer", "-f=short", "-s", "-e", filepath.Join(dir, "jar.o"), "0")
 	if !strings.HasPrefix(got, "lid\njar.c:1:") || !strings.HasSuffix(got, "\njar\n??:0:0\n\n") {
 		t.Errorf("got\n%s", got)
@@ -236,11 +239,7 @@ func TestShortNamesOfCallersWithoutACallSiteAreKept(t *testing.T) {
 
 func TestNumbersOfNestedFunctionsAreNotPartOfNamesInTheSource(t *testing.T) {
 	const source = "int jar(int n) {\n  int lid(int k) { return k + n; }\n  int (*volatile f)(int) = lid;\n  return f(n);\n}\n"
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "jar.c"), []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	proctest.Run(t, dir, "gcc", "-O1", "-g", "-c", "-o", "jar.o", "jar.c")
+	dir := gcc(t, source, "-O1", "-g", "-c", "-o", "jar.o")
 	object := filepath.Join(dir, "jar.o")
 	for want, args := range map[string][]string{"lid.0": {"llvm-symbolizer"}, "lid\njar.c:2": {"addr2line", "-sf"}, "lid\njar.c:2:": {"llvm-symbolizer", "-s", "-f=short"}} {
 		if got := output(t, append(args, "-e", object, "0x0")...); !strings.HasPrefix(got, want) {
