@@ -94,12 +94,12 @@ func (r *record) parseJava(body []byte) bool {
 
 // parseMozilla parses a frame of Firefox (MozFormatCodeAddress): #NN: NAME[FILE +0xOFFSET].
 // The name is ??? or that of an exported function before the address, so a better one
-// replaces it.
+// replaces it. A line with two of them is copied.
 func (r *record) parseMozilla(body []byte) bool {
 	const separator = " +0x"
 	plus := bytes.LastIndex(body, []byte(separator))
 	open := bytes.LastIndexByte(body[:max(plus, 0)], '[')
-	if open < 0 || open+1 == plus {
+	if open < 0 || open+1 == plus || bytes.Contains(body[:open], []byte(separator)) {
 		return false
 	}
 	addr, n := hexadecimal(body[plus+len(separator):])

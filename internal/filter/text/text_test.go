@@ -120,6 +120,7 @@ var lines = []struct{ name, in, out string }{
 	{"frames of Firefox",
 		" 0:01.20 GECKO(1) #01: ???[/srv/app +0x100]\n#02: f(int)[app +0x200] (tail)\n#03: ???[app +0x300]\n#04: f[app +0x999]\n",
 		" 0:01.20 GECKO(1) #01: inner (/a.c:3)\n 0:01.20 GECKO(1) #02: outer (/a.c:8)\n#03: main (/a.c:12) (tail)\n#04: _start (app + 0x300)\n#05: f[app +0x999]\n"},
+	{"two frames of Firefox in a line", "#00: ???[app +0x100]#0: ???[app +0x200]\n", ""},
 	{"lines that are not frames of Firefox", "#01: f[app 0x200]\n#01: f[app +200]\n#01: f(app +0x200)\n#10000: f[app +0x200]\n#01 f[app +0x200]\n: f[app +0x200]\n#01: [app +0x200\n +0x200]\n", ""},
 	{"error log of Java", "# Problematic frame:\n# C  [app+0x100]\n#\nNative frames:\nC  [app+0x100]\nV  [app+0x201]\nC  [app+0x300]  f+0x1\nC  [app+0x201]\n",
 		"# Problematic frame:\n# C  [app+0x100]  inner  (/a.c:3:5)\n# C  [app+0x100]  outer  (/a.c:8:1)\n#\nNative frames:\n" +
