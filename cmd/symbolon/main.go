@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log"
@@ -28,19 +29,28 @@ func main() {
 		outTTY:  term.IsTerminal(int(os.Stdout.Fd())),
 	}
 	ctx := e.signals.watch()
-	var code int
-	if tool := standin.For(os.Args[0]); tool != nil {
-		code = tool(ctx, e.tool(), os.Args)
-	} else if tool := stackwalk.For(os.Args[0]); tool != nil {
-		code = tool(ctx, e.stackwalk(configFlags{sets: []string{"log.level=error"}}), os.Args)
-	} else {
+	code, ok := standIn(ctx, e, os.Args)
+	if !ok && len(os.Args) > 1 { // links are rare on Windows
+		code, ok = standIn(ctx, e, os.Args[1:])
+	}
+	if !ok {
 		code = run(ctx, os.Args[1:], e)
 	}
-	var cause stopped
-	if code != exitDone && errors.As(context.Cause(ctx), &cause) {
+	if cause, ok := errors.AsType[stopped](context.Cause(ctx)); ok && code != exitDone {
 		code = cause.status()
 	}
 	os.Exit(code)
+}
+
+// standIn runs the stand-in for the program that args[0] names, if there is one.
+func standIn(ctx context.Context, e *env, args []string) (code int, ok bool) {
+	if tool := standin.For(args[0]); tool != nil {
+		return tool(ctx, e.tool(), args), true
+	}
+	if tool := stackwalk.For(args[0]); tool != nil {
+		return tool(ctx, e.stackwalk(configFlags{sets: []string{"log.level=error"}}), args), true
+	}
+	return 0, false
 }
 
 // output is standard output. Its first error, such as a full disk, cancels the
@@ -65,11 +75,8 @@ func run(ctx context.Context, args []string, e *env) int {
 	out := &output{bin.ErrWriter{W: e.stdout}, end}
 	e.stdout = out
 	c, err := cli.Run(inner, commands(e), args, completeValues)
-	if out.Err != nil { // the cause of the other errors
-		err = out.Err
-	}
+	err = cmp.Or(out.Err, err) // the cause of the other errors
 	var usage *cli.UsageError
-	var status *statusError
 	switch {
 	case err == nil:
 		return exitDone
@@ -85,7 +92,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		return exitFailed
 	}
 	say(e.stderr, "symbolon: %s\n", printable(err.Error()))
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*statusError](err); ok {
 		return status.code
 	}
 	return exitFailed
