@@ -239,6 +239,7 @@ var rules string
 // which needs the timers of scripts.
 func (b *tab) check() {
 	b.t.Helper()
+	b.awaits(`document.readyState === 'complete'`) // the text of a page is there before its styles
 	problems := eval[[]string](b, strings.ReplaceAll(rules, "%", "%%"))
 	if name := os.Getenv("AXE"); name != "" && b.hasScripts {
 		problems = append(problems, b.axe(name)...)
