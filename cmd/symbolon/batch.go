@@ -19,24 +19,24 @@ func batchCommand(e *env) *cobra.Command {
 	var job, part, maxErrors string
 	opt := batch.Options{Unit: 20_000}
 	c := &cobra.Command{
-		Use: "batch INPUT...", Short: "Put names into the rows of many files, in parts that can be done again and elsewhere",
+		Use: "batch INPUT...", Short: "Add names to the rows of many files, in parts that can be resumed and distributed",
 		Long: `INPUT is a file of rows as "filter" takes them, a folder of such files (.json, .jsonl,
 .ndjson), an object (s3://BUCKET/KEY, gs://BUCKET/KEY) or a prefix of objects. They may
 be compressed with gzip or zstd.
 
 The output has a file for each unit of rows, in the order of the rows:
-part/000000-000000.ndjson.zst, and so on. A command that was interrupted or killed goes
-on when it is started again; one that was started twice does no harm. With --part, each
-of several machines does a part of the units.
+part/000000-000000.ndjson.zst, and so on. A command that was interrupted or killed
+continues when it is started again, and running it twice at the same time does no harm.
+With --part, several machines divide the units among themselves.
 
-Exit status: 0 done, 1 too many rows failed, 2 wrong usage or input, 75 a temporary
-failure (the same command goes on), 130 and 143 interrupted (the same).`,
+Exit status: 0 done; 1 too many rows failed; 2 wrong usage or input; 75 a temporary
+failure, 130 and 143 interrupted: start the same command again to continue.`,
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if opt.Inputs = args; opt.Out == "" || opt.Unit < 1 {
 				return cli.Usage("--out is required, and --unit must be at least 1")
 			}
 			if slices.Contains(args, "-") {
-				return cli.Usage("standard input cannot be read again from its beginning; name files")
+				return cli.Usage("standard input cannot be read twice; name files")
 			}
 			if part != "" {
 				if opt.Part, err = batch.ParsePart(part, func(name string) string { return environment(e, name) }); err != nil {
@@ -57,12 +57,12 @@ failure (the same command goes on), 130 and 143 interrupted (the same).`,
 	conf.add(fs)
 	fs.StringVar(&opt.Out, "out", "", "write to the folder `DEST`, which may be s3://BUCKET/PREFIX or gs://BUCKET/PREFIX")
 	fs.StringVar(&job, "job", "", "write to the folder `NAME` in DEST")
-	fs.IntVar(&opt.Unit, "unit", opt.Unit, "`ROWS` of a part")
-	fs.StringVar(&part, "part", "", "do the part `I/N` of the work, I from 0 to N-1; auto or auto/N takes I from Kubernetes, Slurm, AWS Batch or Cloud Run")
+	fs.IntVar(&opt.Unit, "unit", opt.Unit, "the number of `ROWS` in a unit")
+	fs.StringVar(&part, "part", "", "do part `I/N` of the work, I from 0 to N-1; auto or auto/N takes I from Kubernetes, Slurm, AWS Batch or Cloud Run")
 	fs.BoolVar(&opt.Retry, "retry-missing", false, "also redo the units in which modules were missing")
 	fs.StringVar(&maxErrors, "max-errors", "10%", "exit with 1 if more than `P%` of the rows have no answer")
-	fs.StringVar(&opt.Rows.Field, "field", "", "rewrite the member of the rows at this `PATH`, with dots: payload.stackTraces")
-	fs.BoolVar(&opt.Rows.Replace, "replace", false, "write the answer in place of what it is made of")
+	fs.StringVar(&opt.Rows.Field, "field", "", "rewrite the member at `PATH` of each row, with dots: payload.stackTraces")
+	fs.BoolVar(&opt.Rows.Replace, "replace", false, "replace the addresses in a row with the answer")
 	return c
 }
 

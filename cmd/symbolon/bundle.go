@@ -16,9 +16,9 @@ func bundleCommand(e *env) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "bundle FILE SRCDIR", Short: "Collect the sources that a debug file names into a source bundle",
-		Long: `Each path in the debug file is searched in SRCDIR: the whole path, then without
-its first folder, and so on. Sources inside the debug file are taken from there.
-Missing files, and files that are not text, are omitted.`,
+		Long: `Each path in the debug file is looked up in SRCDIR: first the whole path, then
+without its first folder, and so on. Sources that are embedded in the debug file are
+copied from it. Missing files, and files that are not text, are omitted.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if st, err := os.Stat(args[1]); err != nil || !st.IsDir() {
 				return cli.Usage(fmt.Sprintf("invalid SRCDIR %q: must be a folder", args[1]))

@@ -19,12 +19,12 @@ func checkCommand(e *env) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "check", Short: "Check that a build has symbols",
-		Long: `A gate for build machines: each module of a build must have a file with debug
-information or symbols in a source, or among the uploads. The exit status is 1 if a
-module has none, and the reason is printed.
+		Long: `A check for build machines: each module of a build must have a file with debug
+information or symbols in a source or among the uploads. If a module has none, the
+reason is printed, and the exit status is 1.
 
 FILE is JSON, {"modules": [{"debug_file", "debug_id", "code_file", "code_id", "type"}]}
-as in requests of Symbolicator, or a list as of "symbolon prefetch"; - is standard
+as in requests to Symbolicator, or a list as for "symbolon prefetch"; - is standard
 input.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if file == "" {
@@ -64,7 +64,7 @@ input.`,
 	}
 	fs := c.Flags()
 	conf.add(fs)
-	fs.StringVar(&file, "manifest", "", "the `FILE` with the modules of the build")
+	fs.StringVar(&file, "manifest", "", "the `FILE` that lists the modules of the build")
 	fs.BoolVar(&asJSON, "json", false, "print the trail of each module as one JSON object per line")
 	return c
 }

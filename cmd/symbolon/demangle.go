@@ -15,9 +15,9 @@ func demangleCommand(e *env) *cobra.Command {
 	styles := map[string]demangle.Style{"full": demangle.Full, "noparams": demangle.NoParams, "simple": demangle.Simple}
 	c := &cobra.Command{
 		Use: "demangle [NAME...]", Short: "Turn mangled names into readable ones",
-		Long: `Names are arguments, or in the text on standard input. Mangled names of C++
-(Itanium and MSVC), Rust, Swift, OCaml and Go are replaced, and other text is not
-changed. A name of Go is recognized only if it is the whole line.`,
+		Long: `Without arguments, the names in the text on standard input are demangled. Mangled
+names of C++ (Itanium and MSVC), Rust, Swift, OCaml and Go are replaced, and other
+text is not changed. A name of Go is recognized only if it is the whole line.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			st := styles[style]
 			out := bufio.NewWriter(e.stdout)

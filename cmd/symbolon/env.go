@@ -22,8 +22,8 @@ type env struct {
 	signals        signals
 }
 
-// Exit codes of all commands. A command that a signal interrupts has 128 and the
-// number of the signal; a server that a signal ends has exitDone.
+// Exit codes of all commands. A command that is interrupted by a signal exits with 128
+// plus the number of the signal, a server that is stopped by one with exitDone.
 const (
 	exitDone   = 0
 	exitFailed = 1  // the input or the operation failed

@@ -17,17 +17,17 @@ func explainCommand(e *env) *cobra.Command {
 	purpose, kind := locate.SymFirst.String(), ""
 	c := &cobra.Command{
 		Use:   "explain DEBUGNAME/DEBUGID | CODENAME/CODEID | DEBUGNAME/DEBUGID CODENAME/CODEID | FILEID",
-		Short: "Look one module up and print the trail: candidates, outcomes, reasons, advice",
-		Long: `Prints the verdict with the reason why a file was chosen, the candidate that decided
-it with its outcome (and the end of that outcome if it is cached), and advice if no
-file was found. With --all and --json, the trail has the other candidates too.
+		Short: "Look up a module and print the trail: candidates, outcomes, reasons, advice",
+		Long: `Prints the verdict and the reason why a file was chosen, the decisive candidate with
+its outcome (and its expiry if it is cached), and advice if no file was found. With
+--all and --json, the trail also has the other candidates.
 
 A CODEID of 40 digits is taken as the build id of an ELF file; a shorter build
 id needs --type elf.
 
-If a server runs on the data directory, it does the lookup. Without one the
-command opens the directory itself. With --source the command asks the named
-sources directly and caches nothing.`,
+If a server runs on the data directory, it does the lookup; otherwise the command
+opens the directory itself. With --source the command asks the named sources directly
+and caches nothing.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := explain.ParseModules(args, ident.ParseType(kind))
 			if err != nil {

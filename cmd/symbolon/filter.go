@@ -37,16 +37,16 @@ type filterFlags struct {
 func filterCommand(e *env) *cobra.Command {
 	f := filterFlags{format: auto.Options{Format: "auto"}, out: "-"}
 	c := &cobra.Command{
-		Use: "filter [IN]", Short: "Put names in place of the addresses in a log, trace or profile",
-		Long: `IN is a file with addresses, standard input if it is missing or -. Everything else in
-it stays as it is, so does an address that has no name, and a file that has all names.
-The output has the compression of the input (gzip or zstd). Text is copied line by
-line, as it comes in.
+		Use: "filter [IN]", Short: "Replace the addresses in a log, trace or profile with names",
+		Long: `IN is a file with addresses; standard input if it is missing or -. Everything else is
+copied unchanged, including addresses without a name and files that have all names
+already. The output is compressed like the input (gzip or zstd). Text is copied line
+by line, as it arrives.
 
-The modules of the file are looked up by the identifiers in it, with the sources of
-the configuration, or those of --source. If the file does not have identifiers, as
-logs of glibc and perf, --local takes the files at their paths, and --module names
-other ones. Modules without symbols are listed on standard error, with the reason.`,
+Modules are looked up by the identifiers in the file, in the sources of the
+configuration or those of --source. For files without identifiers, such as logs of
+glibc and perf, --local reads the files at the paths in IN, and --module names others.
+Modules without symbols are listed on standard error, with the reason.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Unexpected(args[1])
@@ -58,15 +58,15 @@ other ones. Modules without symbols are listed on standard error, with the reaso
 	f.conf.add(fs)
 	fs.Var(cli.NewChoice(&f.format.Format, auto.Names()), "format", "the `FORMAT` of IN: "+strings.Join(auto.Names(), ", "))
 	fs.StringArrayVar(&f.modules, "module", nil,
-		"`NAME=ID` or NAME=FILE: the debug id, the build id, the file or the list of symbols (as /proc/kallsyms) of the module that IN calls NAME; may be repeated")
-	fs.StringVar(&f.idsFrom, "ids-from", "", "the `FILE` of perf record that IN was made of: it has the build ids of the modules")
+		"`NAME=ID` or NAME=FILE: the debug id, build id, file or list of symbols (such as /proc/kallsyms) of the module that IN calls NAME; may be repeated")
+	fs.StringVar(&f.idsFrom, "ids-from", "", "read the build ids of the modules from `FILE`, the perf.data that IN was made from")
 	fs.BoolVar(&f.isLocal, "local", false, "use the files of this machine at the paths in IN, and their debug files in /usr/lib/debug")
-	fs.BoolVar(&f.isForced, "force", false, "also replace the names in IN")
-	fs.StringVar(&f.server, "server", "", "ask the server at `URL`, instead of looking symbols up here")
+	fs.BoolVar(&f.isForced, "force", false, "also look up frames that have names in IN")
+	fs.StringVar(&f.server, "server", "", "send lookups to the server at `URL`")
 	fs.StringVar(&f.token, "token", "", "`TOKEN` for the server (default: the variable "+tokenName+")")
-	fs.StringVar(&f.format.Rows.Field, "field", "", "of rows of JSON, rewrite the member at this `PATH`, with dots: payload.stackTraces")
-	fs.BoolVar(&f.format.Rows.Replace, "replace", false, "of rows of JSON, write the answer in place of what it is made of")
-	fs.BoolVar(&f.format.Rows.Chunks, "chunk-header", false, "read the number of rows before them, as ClickHouse sends it, and write a row for each")
+	fs.StringVar(&f.format.Rows.Field, "field", "", "in rows of JSON, rewrite the member at `PATH`, with dots: payload.stackTraces")
+	fs.BoolVar(&f.format.Rows.Replace, "replace", false, "in rows of JSON, replace the addresses with the answer")
+	fs.BoolVar(&f.format.Rows.Chunks, "chunk-header", false, "expect the number of rows before them, as ClickHouse sends it, and write one row for each")
 	fs.StringVarP(&f.out, "output", "o", f.out, "write to `FILE`, which may be IN, instead of standard output")
 	return c
 }
@@ -100,7 +100,7 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	err = writeFile(e, f.out, func(w io.Writer) error { return f.filter(ctx, e, run, name, w) })
 	run.Report(e.stderr)
 	if err == nil && !f.format.Rows.Chunks && run.Counts() == (filter.Counts{}) && len(run.Missing()) == 0 {
-		console.Printf(e.stderr, "symbolon: found no addresses to name; those of a running process need its /proc/PID/maps in the same input\n")
+		console.Printf(e.stderr, "symbolon: found no addresses to name; addresses of a running process need its /proc/PID/maps in the same input\n")
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func limitHeap(limit int64) {
 	}
 }
 
-// openNode builds a node, and limits the heap of the process to what it needs.
+// openNode builds a node, and limits the heap of the process to its memory.
 func openNode(cfg *config.Config, builtin *node.Builtin, log *slog.Logger) (*node.Node, error) {
 	if _, err := node.Settle(cfg); err != nil {
 		return nil, err

@@ -17,12 +17,14 @@ func missingModulesCommand(e *env) *cobra.Command {
 	since := repeat{every: 24 * time.Hour}
 	c := &cobra.Command{
 		Use: "missing", Short: "List the modules that clients asked for and no source had",
-		Long: `The modules that were asked for most come first, with the number of requests, the
-time of the last one, the interface and the product of the client, and the reason.
-The product is the first word of the User-Agent; no protocol names that of the
-module. "symbolon explain --all NAME/ID" tells where each was looked for. A module that was uploaded after the last request is not listed (the
-store is asked for the first 2,000). Counts have whole hours; those of the current
-hour are known to the running server only, and those of 30 days are kept.`,
+		Long: `The most requested modules come first, with the number of requests, the time of the
+last one, the interface and the product of the client, and the reason. The product
+is the first word of the client's User-Agent; no protocol names the product of the
+module. "symbolon explain --all NAME/ID" prints where a module was looked for.
+
+Modules that were uploaded after the last request are omitted (this is checked for
+the first 2,000). Counts are kept by hour, for 30 days; only the running server has
+those of the current hour.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asJSON && asCSV {
 				return cli.Usage("--json and --csv exclude each other")

@@ -30,18 +30,18 @@ func profileCommand(e *env) *cobra.Command {
 	f := profileFlags{}
 	c := &cobra.Command{
 		Use: "profile FILE", Short: "Open a profile in the Firefox Profiler, with names, source code and disassembly",
-		Long: `FILE is a profile of the Firefox Profiler, as samply and Firefox save it, JSON or JSLB,
-plain or with gzip. It is served on this machine as it is, and the page asks this
-program for names, source files and disassembly while it shows the profile. The page
-is that of https://profiler.firefox.com; the variable PROFILER_URL names another one.
-The profile does not leave this machine, unless it is uploaded in the page.
+		Long: `FILE is a profile for the Firefox Profiler, as saved by samply and Firefox: JSON or
+JSLB, plain or compressed with gzip. The command serves it unchanged on this machine,
+and answers the requests of the page for names, source files and disassembly. The page
+is https://profiler.firefox.com, or that of the variable PROFILER_URL. The profile does
+not leave this machine unless it is uploaded in the page.
 
-The address of the page is printed, and has a secret: everybody who knows it can read
-the profile and the source files that the debug information of its modules names. The
-program runs until it is interrupted.
+The address of the page is printed. It contains a secret: anyone who knows it can read
+the profile, and the source files that the debug information of its modules names. The
+command runs until it is interrupted.
 
-Modules are looked up with the sources of the configuration, or those of --source.
---local also takes the files at the paths of the libraries in the profile.`,
+Modules are looked up in the sources of the configuration, or in those of --source.
+--local also reads the files at the paths of the libraries in the profile.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args[0]) },
 	}
 	fs := c.Flags()

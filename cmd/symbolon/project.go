@@ -36,8 +36,8 @@ func projectSetCommand(e *env) *cobra.Command {
 	isPrivate := false
 	c := &cobra.Command{
 		Use: "set NAME", Short: "Make a project public or private",
-		Long: `Clients without a token may read a public project. A new project is private, but for
-default, which is public until there is a token for reading it.`,
+		Long: `Clients without a token may read a public project. New projects are private, except
+default, which is public until a token for reading it exists.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if q.Public == isPrivate {
 				return cli.Usage("exactly one of --public and --private is required")

@@ -35,11 +35,11 @@ type pushFlags struct {
 }
 
 const pushLong = `The command sends the functions, inlined calls and lines of programs and shared
-objects, under the file id of the file that runs: do not strip or change it
-afterwards. Debug information that the file lacks comes from its separate debug
-file: the one named with -d, the one beside it or below /usr/lib/debug, or that of
-a debuginfod server. Files that the server has, and parts that it took from a
-push that was interrupted within the last day, are not sent again.`
+objects, under the file id of the file that runs: do not strip or change that file
+afterwards. Missing debug information is read from the separate debug file: the one
+named with -d, one next to the program or below /usr/lib/debug, or that of a
+debuginfod server. Files that the server has are not sent again, nor are parts that it
+received from a push that was interrupted within the last day.`
 
 func newPushFlags() *pushFlags {
 	return &pushFlags{partSize: 8 << 20, parallel: 4, pause: 2 * time.Second}
@@ -52,8 +52,8 @@ func (f *pushFlags) command(e *env) *cobra.Command {
 		Use: "push [FILE...]", Short: "Send the symbols of programs to a server of Elastic's profiler",
 		Long: pushLong + `
 
-FILE is a program, a shared object, a folder in which all of them are sent, or a
-pattern of such. Links in folders are not followed.`,
+FILE is a program, a shared object, a folder of them, or a pattern. Links in folders
+are not followed.`,
 		RunE: f.run(e),
 	}
 	f.binary(c.Flags())
@@ -76,21 +76,21 @@ func pushSymbolsCommand(e *env) *cobra.Command {
 
 func (f *pushFlags) binary(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.binaries, "executable", "e", nil, "the `FILE` that runs; may be repeated")
-	fs.StringVarP(&f.debug, "debug-file", "d", "", "its debug file, `DEBUGFILE` (default: the file itself, or the one that is found for it)")
+	fs.StringVarP(&f.debug, "debug-file", "d", "", "the debug file of FILE, `DEBUGFILE` (default: FILE, or the debug file that is found for it)")
 }
 
 func (f *pushFlags) pack(fs *pflag.FlagSet) {
 	fs.StringArrayVarP(&f.packages, "package", "p", nil,
-		"all files of the installed package `NAME`, of dpkg, rpm or apk, that have debug information; may be repeated")
+		"send all files with debug information of the installed package `NAME` (dpkg, rpm or apk); may be repeated")
 }
 
 func (f *pushFlags) common(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.url, "url", "u", "", "`URL` of the server (default: the variable "+pushURLName+")")
 	fs.StringVarP(&f.key, "api-key", "t", "",
-		"`KEY` for it, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
-	fs.StringArrayVar(&f.debuginfod, "debuginfod", nil, "`URL` of a server of debug files, before those of the variable DEBUGINFOD_URLS; may be repeated")
+		"`KEY` for the server, or ID:KEY (default: the variable "+pushKeyName+", which other users of the machine cannot see)")
+	fs.StringArrayVar(&f.debuginfod, "debuginfod", nil, "`URL` of a debuginfod server, asked before those of the variable DEBUGINFOD_URLS; may be repeated")
 	fs.TextVar(&f.partSize, "part-size", f.partSize, "the approximate `SIZE` of a part")
-	fs.IntVar(&f.parallel, "parallel", f.parallel, "the number `N` of parts sent at the same time")
+	fs.IntVar(&f.parallel, "parallel", f.parallel, "send up to `N` parts at the same time")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "do everything but send")
 	fs.StringVar(&f.out, "out", "", "keep the parts, as `DIR`/FILEID/KIND.PARTofPARTS.symbfile")
 	fs.BoolVar(&f.force, "force", false, "send files that the server has, too")

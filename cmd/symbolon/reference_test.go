@@ -54,7 +54,7 @@ func metricsPage(w io.Writer) error {
 
 func commandsPage(w io.Writer) error {
 	say(w, "# Commands\n\nResults go to stdout, everything else to stderr. "+cli.ExitCodes+"\n\n"+
-		"A command that a signal interrupts ends with 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
+		"A command that is interrupted by a signal exits with 128 plus the number of the signal: 130 after Ctrl-C, 143 after SIGTERM. "+
 		"`serve` is an exception: it is stopped by a signal, and exits with 0.\n\n"+
 		"Text on a terminal has colors, and its tables have titles. `--color always`, `--color never`, and the variables `NO_COLOR` and `TERM=dumb` change that; `--color` is a flag of all commands.\n\n"+
 		"A command that takes more than a second shows its progress on stderr, if that is a terminal: "+

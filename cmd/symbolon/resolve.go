@@ -38,8 +38,8 @@ Formats: text for people; jsonl, one object per address; json, an array of the
 same objects; gnu and llvm, the output of addr2line -fi and llvm-symbolizer.
 An address without a name is an answer, not a failure.
 
-With --fileid the addresses are those of a binary whose symbols were uploaded to
-the server of the data directory: as linked, and one less for return addresses.`,
+With --fileid the addresses belong to a binary whose symbols were uploaded to the
+server of the data directory: as linked, minus one for return addresses.`,
 		RunE: func(c *cobra.Command, args []string) error { return resolve(c.Context(), e, &f, args) },
 	}
 	fs := c.Flags()
@@ -55,7 +55,7 @@ the server of the data directory: as linked, and one less for return addresses.`
 	return c
 }
 
-// resolve answers as the flags tell.
+// resolve answers the addresses of the command line or of standard input.
 func resolve(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	if f.file != "" {
 		return resolveUploaded(ctx, e, f, args)
@@ -104,7 +104,7 @@ func (f *resolveFlags) check(args []string) error {
 	return cli.Usage(text)
 }
 
-// resolveUploaded answers with what was uploaded of a binary.
+// resolveUploaded answers from the uploaded symbols of a binary.
 func resolveUploaded(ctx context.Context, e *env, f *resolveFlags, args []string) error {
 	file, err := ident.ParseFileID(f.file)
 	if err != nil {

@@ -37,21 +37,21 @@ func serveCommand(e *env) *cobra.Command {
 /symbolicate/v5 and v4), as Sentry's Symbolicator (POST /symbolicate, GET
 /requests/ID and /proxy/), and as the backend of Elastic's profilers.
 
-It is a symbol server too. It keeps debug files that are sent by "symbolon upload",
-sentry-cli, clients of Mozilla's Tecken, and Elastic's profilers; "symbolon token
-add" makes tokens for clients of other machines. It serves the files, and those of
-its sources, to clients of debuginfod (gdb, lldb, perf), to WinDbg and Visual
+It is also a symbol server. It stores debug files that are uploaded by "symbolon
+upload", sentry-cli, clients of Mozilla's Tecken, and Elastic's profilers; "symbolon
+token add" creates tokens for clients on other machines. It serves these files, and
+those of its sources, to clients of debuginfod (gdb, lldb, perf), to WinDbg and Visual
 Studio, to sentry-cli, and as Breakpad symbol files.
 
-It contacts only sources that are named. SPEC is a preset, an http(s) URL, or a
+It contacts only the sources that are named. SPEC is a preset, an http(s) URL, or a
 directory of symbol files named NAME/ID/NAME.sym; add ",layout=NAME" for other
-layouts. Of files that are equally good, the one of the first source is used.
+layouts. Of equally good files, that of the first source is used.
 
 Presets:
 ` + presets() + `
 Without --config and --source only uploaded files are found; try --demo.
-When the server accepts connections, it prints "listening on http://HOST:PORT" on
-standard output, with TLS "listening on https://HOST:PORT", and a second line for
+When the server accepts connections, it prints "listening on http://HOST:PORT" to
+standard output, or "listening on https://HOST:PORT" with TLS, and a second line for
 plain HTTP if both are configured.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return serve(c.Context(), e, &conf, demo)

@@ -14,16 +14,16 @@ import (
 
 func storeCommand(e *env) *cobra.Command {
 	return cli.Group("store", "Check or repair the store of uploads",
-		onStore(e, "check", "Read all uploads and report damage", `Reads the bytes of all files, and prints what is missing or damaged. The exit status
-is 1 if there is anything.`),
-		onStore(e, "rebuild", "Make again what can be derived", `Does the same as "store check", makes the records of files from their bytes, and the
-identifiers from the records of uploads. An upload whose record is lost is reported.`))
+		onStore(e, "check", "Read all uploads and report damage", `Reads the bytes of all files, and prints the missing and damaged ones. The exit
+status is 1 if there are any.`),
+		onStore(e, "rebuild", "Rebuild the records and identifiers of uploads", `Does the same as "store check", rebuilds the records of files from their bytes, and
+the identifiers from the records of uploads. Uploads with a lost record are reported.`))
 }
 
 func gcCommand(e *env) *cobra.Command {
-	return onStore(e, "gc", "Remove what is kept no longer", `Use "gc run", or "gc --dry-run" to print only what it would remove. A running server
-does this once a day. The bytes of files that no upload has are marked first, and
-removed by a run at least 24 hours later.`)
+	return onStore(e, "gc", "Remove expired and deleted uploads", `Use "gc run", or "gc --dry-run" to only print what it would remove. A running server
+does this once a day. Bytes that no upload refers to are marked first, and removed by
+a run at least 24 hours later.`)
 }
 
 // onStore returns a command of node.Maintain.
@@ -47,7 +47,7 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 	conf.addBase(c.Flags())
 	if verb == "gc" {
 		c.Use = "gc [run]"
-		c.Flags().BoolVar(&q.Dry, "dry-run", false, "only print the numbers of a run")
+		c.Flags().BoolVar(&q.Dry, "dry-run", false, "only print what a run would remove")
 		c.Flags().BoolVar(&q.JSON, "json", false, "print JSON")
 	}
 	return c

@@ -28,8 +28,8 @@ func tableBuildCommand(e *env) *cobra.Command {
 	var unwind bool
 	c := &cobra.Command{
 		Use: "build FILE", Short: "Build the table of a debug file",
-		Long: `The table has functions, files and lines, or with --unwind the unwind
-information. A file has the same tables, byte for byte, on every machine.`,
+		Long: `The table contains functions, files and lines, or with --unwind the unwind
+information. The table of a file has the same bytes on every machine.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" && args[0] == "-" {
 				return cli.Usage("--out is required for standard input")
@@ -90,7 +90,7 @@ func buildTable(ctx context.Context, e *env, name, out string, build func(contex
 func tableDumpCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "dump TABLE", Short: "Print the bytes of a table with their meaning",
-		Long: "Of unwind information, the STACK records are printed.",
+		Long: "For a table of unwind information, STACK records are printed.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return withTable(e, args[0], func(src bin.Source) error {
 				out := bufio.NewWriter(e.stdout)

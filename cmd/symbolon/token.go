@@ -33,10 +33,11 @@ func tokenAddCommand(e *env) *cobra.Command {
 	g := &q.Token.Grant
 	c := &cobra.Command{
 		Use: "add", Short: "Add a token and print it",
-		Long: `Clients send the token as it is printed: as Authorization: Bearer TOKEN or ApiKey
-TOKEN, as Auth-Token: TOKEN, as the password of any user, or in front of a path,
-/t/TOKEN/…. Only a hash is stored, so it cannot be printed again. Without --right it
-allows uploads, which includes reading, and without --project the project default.
+		Long: `Clients send the token as it is printed: in the header Authorization: Bearer TOKEN,
+Authorization: ApiKey TOKEN or Auth-Token: TOKEN, as the password of any user, or in
+front of a path, /t/TOKEN/…. Only a hash is stored, so a token cannot be printed again.
+Without --right the token allows uploading and reading, without --project it is valid
+for the project default.
 
 "key" is another name of "token".`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -57,9 +58,9 @@ allows uploads, which includes reading, and without --project the project defaul
 		g.Rights = append(g.Rights, token.Right(text))
 		return nil
 	}
-	fs.StringVar(&g.Name, "name", "", "the purpose of the token, a `TEXT` for people")
+	fs.StringVar(&g.Name, "name", "", "a `TEXT` for people: the purpose of the token")
 	fs.Func("right", "a `RIGHT`: read, symbolicate, upload, upload-try, delete or admin; may be repeated", addRight)
-	fs.StringArrayVar(&g.Projects, "project", nil, "a `PROJECT` in which the rights are valid, * for all; may be repeated")
+	fs.StringArrayVar(&g.Projects, "project", nil, "a `PROJECT` that the rights apply to, * for all; may be repeated")
 	fs.StringToStringVar(&g.Labels, "label", nil, "a label that all uploads get, `NAME=VALUE`; may be repeated")
 	fs.Lookup("label").DefValue = "" // not "[]"
 	fs.Func("expires", "the `TIME` after which the token is refused, such as 90d or 12h", func(text string) error {
@@ -68,10 +69,10 @@ allows uploads, which includes reading, and without --project the project defaul
 		return err
 	})
 	fs.StringArrayVar(&g.Sources, "allow-source", nil,
-		"the `ID` of a configured source to search, * for all; may be repeated. Without it, those that clients without a token may use")
-	fs.StringVar(&q.URL, "sentry-url", "", "print the token in the form from which sentry-cli takes the `URL` of this server too")
+		"allow the configured source `ID`, * for all; may be repeated. The default are the sources that clients without a token may use")
+	fs.StringVar(&q.URL, "sentry-url", "", "print the token in a form that also tells sentry-cli the `URL` of this server")
 	fs.StringVar(&q.Org, "sentry-org", q.Org, "the `NAME` of the organization in that form")
-	fs.BoolFunc("read", "the same as --right read; once such a token exists for the project default, reading that needs one",
+	fs.BoolFunc("read", "the same as --right read; once such a token exists for the project default, reading default needs a token",
 		func(string) error { return addRight(string(token.Read)) })
 	fs.BoolVar(&q.JSON, "json", false, "print JSON")
 	return c
@@ -82,8 +83,8 @@ func tokenListCommand(e *env) *cobra.Command {
 	q := node.TokenQuery{Verb: "ls"}
 	c := &cobra.Command{
 		Use: "ls", Short: "List the tokens",
-		Long: `Prints the id, the rights, the projects, the time of creation, the expiry and the name
-of each. Tokens in the configuration are not listed.`,
+		Long: `Prints the id, rights, projects, time of creation, expiry and name of each token.
+Tokens in the configuration are not listed.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runToken(c.Context(), e, &conf, q) },
 	}
 	conf.addBase(c.Flags())

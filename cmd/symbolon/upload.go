@@ -36,27 +36,27 @@ func uploadCommand(e *env) *cobra.Command {
 	f := uploadFlags{send: send.Config{Project: ident.DefaultProject, Parallel: 4, RetryWait: time.Second, Labels: map[string]string{}}}
 	c := &cobra.Command{
 		Use: "upload PATH...", Short: "Upload debug files to a server, or into the store of this machine",
-		Long: `PATH is a debug file, a folder in which all of them are taken, or an archive: zip,
-tar, cabinet, or a package of Debian or RPM. Links in folders are not followed. Files
-that the server has are not sent again, and an upload that was interrupted continues
-where it ended. Debug files without an id cannot be found by anybody; they are listed
-with the way to give them one.
+		Long: `PATH is a debug file, a folder, or an archive (zip, tar, cabinet, Debian package, RPM);
+of folders and archives, all debug files are uploaded. Links in folders are not
+followed. Files that the server has are not sent again, and an interrupted upload
+continues where it ended. Debug files without an id could never be found: they are
+not uploaded, but listed with advice on how to give them one.
 
 Without --url the files go to the server that runs on the data directory, or into
-its store if none runs.`,
+its store if no server runs.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), e, args) },
 	}
 	fs := c.Flags()
 	f.conf.addBase(fs)
 	fs.StringVarP(&f.send.URL, "url", "u", "", "`URL` of the server (default: the variable "+uploadURLName+")")
 	fs.StringVarP(&f.send.Token, "token", "t", "",
-		"`TOKEN` for it, with the right upload (default: the variable "+uploadTokenName+", which other users of the machine cannot see)")
-	fs.StringVar(&f.send.Project, "project", f.send.Project, "the `NAME` of the project that the files belong to")
+		"`TOKEN` for the server, with the right upload (default: the variable "+uploadTokenName+", which other users of the machine cannot see)")
+	fs.StringVar(&f.send.Project, "project", f.send.Project, "upload to the project `NAME`")
 	fs.StringToStringVar(&f.send.Labels, "label", nil, "a label of the upload, `KEY=VALUE`, such as version=1.2; may be repeated")
 	fs.Lookup("label").DefValue = "" // not "[]"
-	fs.StringVar(&f.sources, "sources", "", "also upload a bundle with the sources of each file, found in the folder `DIR`")
+	fs.StringVar(&f.sources, "sources", "", "also upload a bundle with the sources of each file, searched in the folder `DIR`")
 	fs.BoolVar(&f.isWaited, "wait", false, "wait until the server has checked all files")
-	fs.IntVar(&f.send.Parallel, "parallel", f.send.Parallel, "the number `N` of requests at the same time")
+	fs.IntVar(&f.send.Parallel, "parallel", f.send.Parallel, "send up to `N` requests at the same time")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object per file")
 	return c
 }
