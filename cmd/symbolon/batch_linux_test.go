@@ -47,7 +47,7 @@ func TestBatchTellsSchedulersHowItEnded(t *testing.T) {
 		{"rows that fail", "demo", bad, 0, "exit status 1", "too many rows"},
 		{"an input that does not exist", "demo", "none.json", 0, "exit status 2", "none.json"},
 		{"standard input", "demo", "-", 0, "exit status 2", "standard input"},
-		{"a source that does not answer", broken.URL, in, 0, "exit status 75", "asks them again"},
+		{"a source that does not answer", broken.URL, in, 0, "exit status 75", "run the same command again"},
 		{"Ctrl-C", slow.URL, in, syscall.SIGINT, "exit status 130", "interrupted"},
 		{"SIGTERM", slow.URL, in, syscall.SIGTERM, "exit status 143", "interrupted"},
 	} {

@@ -93,7 +93,7 @@ func TestAPushFollowsNoRedirect(t *testing.T) {
 	s.foreign = away
 	s.misbehave(func(w http.ResponseWriter, r *http.Request, _ int) bool { away(w, r); return true })
 	_, errs, code := s.push(corpusPath("gcc-cc-dwarf5"))
-	if code != exitFailed || asked.Load() != 0 || !strings.Contains(errs, "and names "+other.URL+"/?[key]: if that is right") {
+	if code != exitFailed || asked.Load() != 0 || !strings.Contains(errs, "and redirects to "+other.URL+"/?[key]: if that is right") {
 		t.Errorf("%d, %d requests, %s", code, asked.Load(), errs)
 	}
 }

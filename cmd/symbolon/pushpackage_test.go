@@ -41,7 +41,7 @@ func TestAPackageIsPushed(t *testing.T) {
 	}
 	files := strings.Join([]string{"/.", dir, dir + "/gcc-dwarf5", dir + "/link", dir + "/object.o", dir + "/removed", bare, dir + "/aarch64"}, `\n`)
 	t.Setenv("PATH", tools)
-	if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "do not know the package") {
+	if _, errs, code := s.push("-p", "kiln"); code != exitFailed || !strings.Contains(errs, "the package is unknown to dpkg") {
 		t.Error(errs)
 	}
 	debug := map[string]string{"dpkg": "kiln-dbgsym", "rpm": "kiln-debuginfo", "apk": "kiln-dbg"}

@@ -44,13 +44,13 @@ func (c AccessConfig) Validate() error {
 		case len(text) < minToken:
 			errs = append(errs, fmt.Errorf("clients[%d].token has %d bytes: must have at least %d", i, len(text), minToken))
 		case seen[text]:
-			errs = append(errs, fmt.Errorf("clients[%d].token is the token of another one", i))
+			errs = append(errs, fmt.Errorf("clients[%d].token is used twice", i))
 		}
 		switch {
 		case len(t.Scopes) == 0 && !t.Admin:
-			errs = append(errs, fmt.Errorf("clients[%d].scopes has no scopes: \"*\" is any", i))
+			errs = append(errs, fmt.Errorf("clients[%d].scopes is empty: \"*\" allows any scope", i))
 		case slices.Contains(t.Scopes, ""):
-			errs = append(errs, fmt.Errorf("clients[%d].scopes has a scope that has no name", i))
+			errs = append(errs, fmt.Errorf("clients[%d].scopes has an empty name", i))
 		}
 		seen[text] = true
 	}

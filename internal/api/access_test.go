@@ -254,10 +254,10 @@ func TestTokensOfTheConfigurationAreValidWithoutTheStore(t *testing.T) {
 func TestWrongTokensAreRefused(t *testing.T) {
 	good := api.Client{Token: bin.NewSecret(secret), Scopes: []string{"a"}}
 	for want, list := range map[string][]api.Client{
-		"at least 16":          {{Token: bin.NewSecret("short"), Scopes: []string{"a"}}},
-		"token of another one": {good, good},
-		"has no scopes":        {{Token: bin.NewSecret(secret)}},
-		"has no name":          {{Token: bin.NewSecret(secret), Scopes: []string{""}}},
+		"at least 16":         {{Token: bin.NewSecret("short"), Scopes: []string{"a"}}},
+		"token is used twice": {good, good},
+		"scopes is empty":     {{Token: bin.NewSecret(secret)}},
+		"has an empty name":   {{Token: bin.NewSecret(secret), Scopes: []string{""}}},
 	} {
 		err := api.AccessConfig{Clients: list}.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {

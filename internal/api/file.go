@@ -50,7 +50,7 @@ func SendFile(w http.ResponseWriter, r *http.Request, f File, log *slog.Logger) 
 	}
 	http.ServeContent(w, r, "", info.Modified, content)
 	if content.err != nil && r.Context().Err() == nil {
-		log.Error("cannot read a file to its end", "request_id", RequestID(r.Context()), "file", info.Name, "key", info.Key, "error", content.err)
+		log.Error("cannot read all of a file", "request_id", RequestID(r.Context()), "file", info.Name, "key", info.Key, "error", content.err)
 		Reset(w, http.StatusInternalServerError)
 	}
 }

@@ -149,7 +149,7 @@ func (w *walker) stream(name string, in io.Reader, size int64, depth int, packed
 // inside calls walk for an archive, unless it is inside of too many others.
 func (w *walker) inside(name string, depth int, walk func() error) error {
 	if depth >= maxNested {
-		return fault.New(fault.Unsupported, name, "unsupported archive: it is inside of %d others", depth)
+		return fault.New(fault.Unsupported, name, "unsupported archive: it is nested in %d others", depth)
 	}
 	return walk()
 }
@@ -188,7 +188,7 @@ func broken(name string, err error) error {
 	case errors.As(err, &left) || errors.As(err, &known):
 		return err
 	case errors.Is(err, bin.ErrLimit):
-		return fault.New(fault.Unsupported, name, "the archive has too many bytes unpacked, or far more than packed")
+		return fault.New(fault.Unsupported, name, "the archive unpacks to too many bytes, or to far more than its own size")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return fault.New(fault.Malformed, name, "the archive is cut off")
 	}

@@ -165,7 +165,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	}
 	bomb := zipped(t, file{"a", zeros}, file{"b", zeros})
 	for _, c := range []struct{ name, src, want string }{
-		{"archives in archives", nested, "inside of 2 others"},
+		{"archives in archives", nested, "nested in 2 others"},
 		{"compressed twice", gzipped(gzipped("x")), "compressed twice"},
 		{"more bytes than allowed", bomb, "exceeds its limit"},
 		{"more bytes than allowed, in a gzip", gzipped(zeros + zeros), "exceeds its limit"},

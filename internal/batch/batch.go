@@ -122,7 +122,7 @@ func Run(ctx context.Context, o *Options) (_ *Result, err error) {
 	if err := w.end(ctx); err != nil || w.result.IsComplete || w.Part.Count > 0 {
 		return &w.result, err
 	}
-	return &w.result, errors.New("the output is not complete, as another run changes it; the same command completes it")
+	return &w.result, errors.New("the output is incomplete because another run is changing it; run the same command again")
 }
 
 // work reads the inputs with work, as many at a time as there are processors.

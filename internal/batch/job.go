@@ -133,7 +133,7 @@ func (w *run) begin(ctx context.Context) error {
 			}
 		}
 	}
-	return fault.New(fault.Malformed, w.Out, "the job cannot go on: %s; use another --job", why)
+	return fault.New(fault.Malformed, w.Out, "cannot continue the job: %s; use another --job", why)
 }
 
 // load reads which parts are complete, and removes those with later versions.

@@ -47,7 +47,7 @@ func ParsePart(text string, getenv func(name string) string) (Part, error) {
 	i, errIndex := strconv.ParseUint(index, 10, 31)
 	switch {
 	case errCount != nil || errIndex != nil:
-		return Part{}, fmt.Errorf("invalid part %q: must be INDEX/COUNT, auto/COUNT, or auto if the scheduler tells the number of tasks", text)
+		return Part{}, fmt.Errorf("invalid part %q: must be INDEX/COUNT, auto/COUNT, or auto if the scheduler sets the number of tasks", text)
 	case n == 0:
 		return Part{}, fmt.Errorf("invalid part %d/%d: COUNT must be at least 1", i, n)
 	case i >= n:

@@ -36,9 +36,9 @@ func ParsePercent(text string) (float64, error) {
 func (r *Result) Verdict(percentage float64) error {
 	switch n := r.Unreachable(); {
 	case r.Counts.Missing[unknown] > 0:
-		return fault.New(fault.Transport, "", "a run with other symbols stored %s and was killed; the same command redoes them", console.Count(r.Counts.Missing[unknown], "unit"))
+		return fault.New(fault.Transport, "", "a run with other symbols stored %s and was killed; run the same command again", console.Count(r.Counts.Missing[unknown], "unit"))
 	case n > 0:
-		return fault.New(fault.Transport, "", "sources did not answer for %s; the same command asks them again", console.Count(n, "module"))
+		return fault.New(fault.Transport, "", "sources did not answer for %s; run the same command again", console.Count(n, "module"))
 	case float64(r.Failed) > float64(r.Rows)*percentage/100:
 		return fmt.Errorf("%w: %s of %d", errRows, console.Count(r.Failed, "row"), r.Rows)
 	}

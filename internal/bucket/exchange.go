@@ -187,7 +187,7 @@ func (b *body) broken(err error) error {
 	case gone != nil:
 		return fault.New(fault.KindOf(gone), b.place, "%w", gone)
 	case context.Cause(b.own) == transfer.ErrStalled:
-		return fault.New(fault.Timeout, b.place, "nothing came for %v", b.idle)
+		return fault.New(fault.Timeout, b.place, "no data arrived for %v", b.idle)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fault.New(fault.Timeout, b.place, "the connection timed out")
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -34,7 +34,7 @@ import (
 // server that asks no source.
 type Config struct {
 	Data        string             `yaml:"data" help:"Data directory, which contains the cache. Default: symbolon in the user's cache directory."`
-	State       string             `yaml:"state" help:"Place of uploads and tokens, which are never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
+	State       string             `yaml:"state" help:"Place of uploads and tokens, which is never cleaned: a folder, or the id of a source of the layout elastic, a folder or a bucket, which several nodes may share. Default: store in the data directory if data is set, else symbolon/store in the user's state folder."`
 	Memory      bin.Size           `yaml:"memory" least:"64MiB" help:"Memory for open tables (half of it), for building tables (a quarter) and for requests (a quarter). Default: a quarter of the memory of the machine or container, at most 1GiB."`
 	Log         Log                `yaml:"log" help:"The log on stderr."`
 	HTTP        api.Config         `yaml:"http" help:"The port, and limits for all requests."`

@@ -227,7 +227,7 @@ func TestEachMistakeIsListedOnce(t *testing.T) {
 		// durations, and a key in an element of a list
 		"locate: {keep_originals: sometimes}\nnetwork: {connect_timeout: 5, head_timeout: 5 minutes}\naccess:\n  clients:\n  - {token: short, scopes: []}\n  - {token: 0123456789abcdef, scopes: [''], admn: true}\n": {
 			"locate.keep_originals is", "network.connect_timeout is", "network.head_timeout is",
-			"x.yaml:5:13: malformed: access.clients[0].token has 5 bytes", "access.clients[0].scopes has no", "access.clients[1].scopes has a scope", "unknown key access.clients[1].admn",
+			"x.yaml:5:13: malformed: access.clients[0].token has 5 bytes", "access.clients[0].scopes is empty", "access.clients[1].scopes has an empty", "unknown key access.clients[1].admn",
 		},
 		// a file that is not YAML
 		"log: {level: loud}\nhttp: [a\n": {"x.yaml:2:7: malformed: did not find expected ',' or ']' while parsing a flow sequence"},

@@ -15,9 +15,9 @@ import (
 func CheckBuild(code, debug ident.Module) error {
 	switch {
 	case !code.CodeID.IsZero() && !debug.CodeID.IsZero() && code.CodeID != debug.CodeID:
-		return fmt.Errorf("the debug file is of another build: %s, and the binary is %s", debug.CodeID, code.CodeID)
+		return fmt.Errorf("the debug file is from another build: it has %s, the binary %s", debug.CodeID, code.CodeID)
 	case code.Arch != debug.Arch && code.Arch != ident.ArchUnknown && debug.Arch != ident.ArchUnknown:
-		return fmt.Errorf("the debug file is for %s, and the binary for %s", debug.Arch, code.Arch)
+		return fmt.Errorf("the debug file is for %s, the binary for %s", debug.Arch, code.Arch)
 	}
 	return nil
 }

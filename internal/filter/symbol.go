@@ -64,7 +64,7 @@ func (f *finder) find(q *Query, at Address) (object.Place, error) {
 		offset--
 	}
 	if p.err == nil && offset >= p.Size {
-		return p.Place, fmt.Errorf("%s has %d bytes only: the file is that of another build", s.Name, p.Size)
+		return p.Place, fmt.Errorf("%s has only %d bytes: the file is from another build", s.Name, p.Size)
 	}
 	p.Addr += offset
 	return p.Place, p.err

@@ -76,7 +76,7 @@ func TestSymbolsAreLookedUp(t *testing.T) {
 		{filter.Symbol{Name: "twin"}, false, "several functions have the name twin"},
 		{filter.Symbol{Name: "same", Size: 16}, false, "several functions have the name same"},
 		{filter.Symbol{Name: "gone"}, false, "the file has no symbol gone"},
-		{filter.Symbol{Name: "walk", Offset: 1 << 20}, false, "the file is that of another build"},
+		{filter.Symbol{Name: "walk", Offset: 1 << 20}, false, "the file is from another build"},
 	} {
 		for range 2 { // the second time its place is known
 			a, err := names.Look(t.Context(), &filter.Query{Modules: []ident.Module{m}, Symbols: []filter.Symbol{c.symbol},

@@ -58,7 +58,7 @@ func (r round) keep(ctx context.Context, k int, d *Draft) (bool, error) {
 	}
 	switch {
 	case !same:
-		return false, Refuse(Conflict, r.place(k), "another upload of this file is under way, and has a different part in this place; try again when it is done, or when no part came for %v", Patience)
+		return false, Refuse(Conflict, r.place(k), "another upload of this file is in progress and has another part with this number; try again when it is complete, or when it has received nothing for %v", Patience)
 	case h.Received != d.Received: // a repetition keeps the upload alive
 		_, err = r.put(ctx, k, d, false)
 	}
@@ -111,7 +111,7 @@ func (r round) repeats(ctx context.Context, k int, d *Draft) (bool, error) {
 		}
 	}
 	if doubt {
-		return false, Refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may be of that or of another one; try again later, with part 0 first", Patience)
+		return false, Refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may belong to that one or to another; try again later, with part 0 first", Patience)
 	}
 	return false, nil
 }

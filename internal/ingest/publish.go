@@ -50,7 +50,7 @@ func (r round) ended(over *mark, err error) error {
 	case over == nil: // the parts have expired
 		return fault.New(fault.Transport, r.Folder, "%w", errGone)
 	case !over.Published:
-		return Refuse(Conflict, r.Place, "the upload gave way or was refused; begin again with part 0")
+		return Refuse(Conflict, r.Place, "the upload was superseded or refused; begin again with part 0")
 	}
 	return nil
 }

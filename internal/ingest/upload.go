@@ -95,7 +95,7 @@ func (u *Upload) checkSize(parts []*Part) error {
 		size += p.Size
 	}
 	if size > int64(u.limits.File) {
-		return Refuse(TooLarge, u.Place, "its parts together have more than %v", u.limits.File)
+		return Refuse(TooLarge, u.Place, "its parts exceed %v in total", u.limits.File)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 // Config configures a Locator. The zero value is the default.
 type Config struct {
 	Columns       bool   `yaml:"-"` // frames have columns too
-	KeepOriginals string `yaml:"keep_originals" oneof:"none read all" help:"Which fetched files are kept, compressed with zstd in the disk cache, once their table is built: none; read, those that a client asked for as they are; or all."`
+	KeepOriginals string `yaml:"keep_originals" oneof:"none read all" help:"Fetched files to keep, compressed with zstd in the disk cache, once their table is built: none; read, those that clients have downloaded; or all."`
 }
 
 // The values of KeepOriginals.

@@ -6,7 +6,7 @@ var declared = newRegistry()
 // The metrics of the binary. Names get the prefix symbolon_.
 var (
 	BuildInfo = declared.gauge("build_info",
-		"Always 1; the labels have the version of the binary and of the Go it was built with.", "version", "goversion")
+		"Always 1; the labels are the version of the binary and that of Go.", "version", "goversion")
 
 	Requests = declared.counter("http_requests_total",
 		"Requests answered.", "route", "code")
@@ -60,9 +60,9 @@ var (
 		"Files of uploaded symbols that were published.", "kind")
 
 	OTLPLocations = declared.counter("otlp_locations_total",
-		"Locations of OTLP profiles that came without names: named, or missing in the answer.", "outcome")
+		"Locations of OTLP profiles that were received without names: named, or missing in the answer.", "outcome")
 	OTLPUntouched = declared.counter("otlp_untouched_total",
-		"Requests with OTLP profiles that were forwarded as they came because they could not be read.")
+		"Requests with OTLP profiles that were forwarded unchanged because they could not be read.")
 )
 
 // bounds are the upper bounds of the buckets of all histograms, in seconds.

@@ -50,7 +50,7 @@ func CheckState(cfg *config.Config) error {
 	}
 	err := probe("state", cfg.State)
 	if isKept(cfg.State, err) {
-		return fmt.Errorf("uploads and new tokens will fail: %w; let this user write it, or name another with --set state=DIR", err)
+		return fmt.Errorf("uploads and new tokens will fail: %w; give this user write permission, or name another folder with --set state=DIR", err)
 	}
 	return err
 }

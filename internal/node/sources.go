@@ -49,7 +49,7 @@ func openConfigured(cfg *config.Config, builtin *Builtin, client *web.Client, lo
 		}
 		s, err := openSource(c, network, client, nil)
 		if err != nil && c.Type == source.Filesystem {
-			log.Warn("the folder of a source cannot be opened; it is looked for whenever a file is", "source", c.ID, "path", c.Path, "reason", err)
+			log.Warn("cannot open the folder of a source; each lookup tries again", "source", c.ID, "path", c.Path, "reason", err)
 			s, err = tree.New(c, dir.Later(c.Path, c.FollowSymlinks), client.Decoder(network, false), time.Now)
 		}
 		if err != nil {

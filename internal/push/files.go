@@ -161,7 +161,7 @@ func packageFiles(ctx context.Context, name string) (files []string, debug strin
 			reasons += "; " + first
 		}
 	}
-	return nil, "", fmt.Errorf("dpkg, rpm and apk of this machine do not know the package%s", reasons)
+	return nil, "", fmt.Errorf("the package is unknown to dpkg, rpm and apk of this machine%s", reasons)
 }
 
 // isProgram reports whether a file is an ELF program or shared object.

@@ -90,7 +90,7 @@ func (f *refusal) Error() string {
 		text += " (uuid " + f.uuid + ")"
 	}
 	if f.status/100 == 3 && f.location != "" {
-		text += ", and names " + f.location + ": if that is right, name it with --url"
+		text += ", and redirects to " + f.location + ": if that is right, use it with --url"
 	}
 	return text
 }

@@ -226,9 +226,9 @@ func (r *Remote) refusal(resp *http.Response, text []byte) error {
 	case resp.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("the server rejects the token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
 	case resp.StatusCode/100 == 3:
-		return fmt.Errorf("the server answers %s, and names %.200q: if that is right, name it with -u", resp.Status, resp.Header.Get("Location"))
+		return fmt.Errorf("the server answers %s and redirects to %.200q: if that is right, use it with -u", resp.Status, resp.Header.Get("Location"))
 	case why == "" && resp.StatusCode == http.StatusRequestEntityTooLarge:
-		return fmt.Errorf("a proxy in front of the server answers %s: let it accept requests of 33 MiB (client_max_body_size of nginx)", resp.Status)
+		return fmt.Errorf("a proxy in front of the server answers %s: configure it to accept requests of 33 MiB (client_max_body_size of nginx)", resp.Status)
 	case why == "":
 		return fmt.Errorf("the server answers %s", resp.Status)
 	}

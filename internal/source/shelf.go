@@ -92,7 +92,7 @@ func Keep[T any](ctx context.Context, s *Shelf, w Request[T]) (T, error) {
 	select {
 	case <-f.done:
 	case <-ctx.Done():
-		return none, fault.New(fault.KindOf(ctx.Err()), "", "given up by the asker: %w", ctx.Err())
+		return none, fault.New(fault.KindOf(ctx.Err()), "", "canceled by the caller: %w", ctx.Err())
 	}
 	if f.err != nil {
 		return none, f.err

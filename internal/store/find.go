@@ -194,7 +194,7 @@ func (s *Store) line(ctx context.Context, e entry) (*UploadedFile, error) {
 		}
 		f := &UploadedFile{}
 		if json.Unmarshal(line, f) != nil || f.Stored() != e.Copy {
-			s.deps.Log.Warn("an entry does not fit the record of its upload", "entry", e.key())
+			s.deps.Log.Warn("an entry does not match the record of its upload", "entry", e.key())
 			return nil, nil
 		}
 		return f, nil

@@ -26,8 +26,8 @@ type Config struct {
 	MaxRequest bin.Size `yaml:"max_request" least:"1" help:"Largest size of the body of an upload."`
 	MaxProject bin.Size `yaml:"max_project" least:"1" help:"Largest size of all uploads of a project, decompressed. Beyond it the collection deletes uploads whose rule has an end, and others are refused. Default: unlimited."`
 	MaxTotal   bin.Size `yaml:"max_total" least:"1" help:"The same for all projects together."`
-	MaxDaily   bin.Size `yaml:"max_daily" least:"1" help:"Largest size of what one client, by the name of its token, uploads in a day (UTC) through this node, decompressed; refused uploads count. Default: unlimited."`
-	Keep       []Rule   `yaml:"keep" help:"How long uploads are kept: the first rule that matches counts. Uploads without a rule are kept until they are deleted."`
+	MaxDaily   bin.Size `yaml:"max_daily" least:"1" help:"Largest decompressed size of all uploads of one client, identified by the name of its token, through this node in a day (UTC); refused uploads count. Default: unlimited."`
+	Keep       []Rule   `yaml:"keep" help:"How long uploads are kept: the first rule that matches applies. Uploads without a rule are kept until they are deleted."`
 }
 
 // Defaults returns c with its zero fields filled in.

@@ -81,7 +81,7 @@ func (t *Tables) await(ctx context.Context, m ident.Module, p locate.Purpose) (r
 		late := fault.KindOf(err) == fault.Timeout
 		o.report.Fault, o.report.Late = fault.Of(err), late
 		if late {
-			o.report.Fault = fault.New(fault.Timeout, "", "not ready within %v; the work goes on, ask again", t.now().Sub(start).Round(time.Millisecond))
+			o.report.Fault = fault.New(fault.Timeout, "", "not ready within %v; the work continues, try again", t.now().Sub(start).Round(time.Millisecond))
 		}
 		return r, o.report
 	}

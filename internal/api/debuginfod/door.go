@@ -21,7 +21,7 @@ import (
 
 // Config of the door. The zero value is the default.
 type Config struct {
-	DisableReset bool `yaml:"disable_reset" help:"Answer 502 or 504 when a source fails, as other interfaces do, and do not reset the connection. gdb and elfutils take these for a missing file and do not ask again for ten minutes; after a reset they do. A proxy in front makes 502 of a reset anyway."`
+	DisableReset bool `yaml:"disable_reset" help:"Answer 502 or 504 when a source fails, as other interfaces do, instead of resetting the connection. gdb and elfutils take these for a missing file and do not ask again for ten minutes; after a reset they ask again. A proxy in front turns a reset into 502 anyway."`
 }
 
 // Deps are the dependencies of a door.

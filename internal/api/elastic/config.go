@@ -12,7 +12,7 @@ import (
 
 // Config configures the door. The zero value is the default.
 type Config struct {
-	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads, each the base64 of ID:SECRET, besides those of symbolon token add: tokens for uploads to the project default. Without any token every upload of symbfiles is refused."`
+	APIKeys      []bin.Secret    `yaml:"api_keys" help:"Keys for uploads to the project default, each the base64 of ID:SECRET, in addition to those of symbolon token add. Without any token every upload of symbfiles is refused."`
 	ReadKeys     []bin.Secret    `yaml:"read_keys" help:"Keys that may only read the project default, in the same form. None: every client may read it, until such a token is added."`
 	Store        string          `yaml:"store" help:"Former name of state."`
 	MaxAddresses int             `yaml:"max_addresses" least:"-1" help:"Addresses that one request may look up. -1: no limit."`

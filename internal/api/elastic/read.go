@@ -186,7 +186,7 @@ func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 		http.ServeContent(w, r, "", time.Time{}, b)
 		if b.err != nil { // only a broken connection tells the client
 			if r.Context().Err() == nil {
-				d.Log.Warn("cannot send a symbfile to its end", "request_id", api.RequestID(r.Context()), "error", b.err)
+				d.Log.Warn("cannot send all of a symbfile", "request_id", api.RequestID(r.Context()), "error", b.err)
 			}
 			panic(http.ErrAbortHandler)
 		}
@@ -225,7 +225,7 @@ func (b *blob) begin() (*symbfile.Info, error) {
 			return info, nil
 		}
 	}
-	return nil, fault.New(fault.Transport, b.file.Base64(), "the file is replaced again and again")
+	return nil, fault.New(fault.Transport, b.file.Base64(), "the file was replaced repeatedly")
 }
 
 // open opens the file at off. It fails if the file was replaced.

@@ -12,9 +12,9 @@ import (
 
 // Config configures the door.
 type Config struct {
-	Forward source.URL            `yaml:"forward" help:"Address that profiles are sent to with their names, such as http://collector.example:4318/v1development/profiles. None: the server takes no profiles."`
+	Forward source.URL            `yaml:"forward" help:"Address to which profiles are forwarded with names, such as http://collector.example:4318/v1development/profiles. None: the interface is off."`
 	Headers map[string]bin.Secret `yaml:"headers" help:"Headers of every request to that address, such as Authorization."`
-	Wait    time.Duration         `yaml:"wait" least:"0" help:"How long profiles wait for symbols. Those of modules that are not ready go on without names, and the work continues for the next ones."`
+	Wait    time.Duration         `yaml:"wait" least:"0" help:"How long profiles wait for symbols. Modules that are not ready have no names in the forwarded profiles; the work continues for later ones."`
 }
 
 // Defaults returns c with default values for its zero fields.

@@ -138,7 +138,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		metric.OTLPUntouched.Add(1)
-		log.Warn("profiles go on as they came", "error", err)
+		log.Warn("cannot read profiles; forwarding them unchanged", "error", err)
 	}
 	resp, err := d.send(r, named)
 	if err != nil {

@@ -84,7 +84,7 @@ func (c *crew) call(number int, name string, in *bin.ErrReader, r io.Reader) {
 	err := c.yield(number, name, r)
 	switch {
 	case errors.Is(in.Err, bin.ErrLimit):
-		err = api.Refuse(http.StatusRequestEntityTooLarge, "cannot unpack %.200q: the archive has too many bytes unpacked, or far more than packed; send its files in several archives", name)
+		err = api.Refuse(http.StatusRequestEntityTooLarge, "cannot unpack %.200q: the archive unpacks to too many bytes, or to far more than its own size; send its files in several archives", name)
 	case in.Err != nil:
 		err = api.Invalid("cannot unpack %.200q: %s", name, fault.Of(in.Err).Detail)
 	}

@@ -88,7 +88,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		out.end()
 	case out.isBegun:
-		d.deps.Log.Error("an answer ends within its rows", "request_id", api.RequestID(r.Context()), "error", err)
+		d.deps.Log.Error("an answer was cut off within its rows", "request_id", api.RequestID(r.Context()), "error", err)
 		panic(http.ErrAbortHandler)
 	default:
 		d.refuse(w, r, err)

@@ -131,7 +131,7 @@ func (d *Door) stream(w http.ResponseWriter, r *http.Request, j *jobs.Job, begin
 	}
 	status, message := d.outcome(err, api.RequestID(r.Context()))
 	if !l.finish(status, message) {
-		d.deps.Log.Warn("an answer ends within a line", "request_id", api.RequestID(r.Context()), "status", status)
+		d.deps.Log.Warn("an answer was cut off within a line", "request_id", api.RequestID(r.Context()), "status", status)
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Config configures the door.
 type Config struct {
-	AllowURLs []string `yaml:"allow_urls" help:"Addresses from which the server fetches a zip for an upload that names its address: each allows the addresses that begin with it, such as https://queue.example/artifacts/. Redirects must stay within them. None: such uploads are refused."`
+	AllowURLs []string `yaml:"allow_urls" help:"Addresses from which an upload may have the server fetch its zip: each allows all addresses that begin with it, such as https://queue.example/artifacts/. Redirects must stay within them. None: such uploads are refused."`
 }
 
 // Validate returns an error if a field of c is invalid.

@@ -114,7 +114,7 @@ func TestRefusedUploadsNameTheReasonAndChangeNothing(t *testing.T) {
 		{"a name twice", "symbols.zip", zipOf(good, member{good.name, good.content + "PUBLIC 2000 0 x\n"}), "two files both called " + good.name},
 		{"a damaged member", "symbols.zip", flipped(zipOf(good), len("PK")+28+len(good.name)+20), good.name},
 		{"2^32 bytes of a list of members", "symbols.zip", string(many), "more than 10000 files"},
-		{"archives in archives in archives", "symbols.zip", zipOf(good, member{"a.zip", zipOf(member{"b.zip", zipOf(good)})}), "inside of 2 others"},
+		{"archives in archives in archives", "symbols.zip", zipOf(good, member{"a.zip", zipOf(member{"b.zip", zipOf(good)})}), "nested in 2 others"},
 		{"cut off", "symbols.zip", zipOf(good)[:100], "cannot read the archive: the zip is cut off"},
 		{"a text", "symbols.zip", zipOf(good, member{"README.txt", "hello"}), "README.txt: unknown format: the file begins with hello; leave it out"},
 	} {

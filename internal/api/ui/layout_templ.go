@@ -384,7 +384,7 @@ func loginView(v *visit, next, why string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>These pages need a token. While there is none, they are for browsers on this machine. An operator makes one with:</p><pre>symbolon token add --name YOU --right admin --project '*'</pre><form class=\"fields\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>These pages need a token. Until one exists, only browsers on this machine can open them. An operator creates one with:</p><pre>symbolon token add --name YOU --right admin --project '*'</pre><form class=\"fields\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -410,7 +410,7 @@ func loginView(v *visit, next, why string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\"> <label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" required autofocus></label> <button class=\"first\">Sign in</button></form><h2>Without these pages</h2><p>The Firefox Profiler asks this server when its address ends in <code>?symbolServer=</code> and the address of this page. Debuggers use it by:</p><pre>export DEBUGINFOD_URLS=http://HOST:PORT   # gdb, LLDB, elfutils, perf, valgrind ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\"> <label>Token <input name=\"token\" type=\"password\" autocomplete=\"current-password\" required autofocus></label> <button class=\"first\">Sign in</button></form><h2>Without these pages</h2><p>The Firefox Profiler asks this server when its address ends in <code>?symbolServer=</code> and the address of this page. Debuggers use it with:</p><pre>export DEBUGINFOD_URLS=http://HOST:PORT   # gdb, LLDB, elfutils, perf, valgrind ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -69,7 +69,7 @@ func (d *Door) setProject(v *visit, _ *progress) (outcome, error) {
 		return outcome{}, err
 	}
 	if _, exists := all[name]; exists && v.PostFormValue("new") != "" {
-		return outcome{}, api.Refuse(http.StatusConflict, "there is a project %s", name)
+		return outcome{}, api.Refuse(http.StatusConflict, "the project %s exists already", name)
 	}
 	return outcome{to: "ui/projects", note: "set"}, d.deps.Store.SetProject(v.Context(), name, v.PostFormValue("public") == "yes")
 }

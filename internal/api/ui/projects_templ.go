@@ -192,7 +192,7 @@ func projectsView(v *visit, p *projectsData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"dim\">Uploads and sizes are those of the last collection, which runs some minutes after the start and once a day.</p><section aria-labelledby=\"new\"><h2 id=\"new\">New project</h2><p>An upload creates its project, which is private. Public files answer every client of this server.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<p class=\"dim\">Uploads and sizes are as of the last collection, which runs some minutes after the start and then once a day.</p><section aria-labelledby=\"new\"><h2 id=\"new\">New project</h2><p>An upload creates its project, which is private. Public files answer every client of this server.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -119,7 +119,7 @@ func field(part io.Reader) (string, error) {
 func (t *intake) begin() error {
 	v, project := t.visit, t.data.Project
 	if err := ident.CheckProject(project); err != nil {
-		return api.Invalid("%v; its field comes before the files", err)
+		return api.Invalid("%v; its field must come before the files", err)
 	}
 	if !v.grant.May(token.Upload, project) {
 		return api.Refuse(http.StatusForbidden, "this needs a token with the right upload in the project %s", project)

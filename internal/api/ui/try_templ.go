@@ -447,7 +447,7 @@ func triedView(d *Door, v *visit, t *tried) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(t.Missing) == 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p>An address needs a module: one of a process in memory also needs the lines of <code>/proc/PID/maps</code>, in the same text. Names that are there are not looked up again.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p>An address needs a module; an address in the memory of a process also needs the lines of <code>/proc/PID/maps</code>, in the same text. Names in the text are not looked up again.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -720,7 +720,7 @@ func absentView(v *visit, t *tried) templ.Component {
 				}
 			}
 			if t.isMissing(false) {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p>Modules without an identifier, such as a build id or a debug id, may be any build of the file and are not looked up here. On a machine with the files, <code>symbolon filter --local</code> finds them by their paths, and <code>--module NAME=FILE</code> names them.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<p>Modules without an identifier, such as a build id or a debug id, may belong to any build of the file and are not looked up here. On a machine with the files, <code>symbolon filter --local</code> finds them by their paths, and <code>--module NAME=FILE</code> names them.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1165,7 +1165,7 @@ func profileView(v *visit, m *profileData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "<p class=\"verdict\">The Firefox Profiler takes names only from servers of your own machine, and this one has another address. Download the profile with names, and load it at <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "<p class=\"verdict\">The Firefox Profiler accepts names only from servers on your own machine, and this one has another address. Download the profile with names, and load it at <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1209,7 +1209,7 @@ func profileView(v *visit, m *profileData) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "\"><button>Download with names</button></form><p class=\"dim\">For an hour, all who have the address can read the profile.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 104, "\"><button>Download with names</button></form><p class=\"dim\">Anyone who has the address can read the profile for an hour.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	MaxBytes     bin.Size      `yaml:"max_bytes" least:"-1" help:"Bytes on disk of all entries, of downloads in progress and of unpacked open files. Beyond that the least recently used entries are evicted. -1: no limit."`
 	MaxFiles     int64         `yaml:"max_files" least:"-1" help:"Number of entries on disk; each also uses about 200 bytes of memory. -1: no limit."`
-	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory that replaces a disk that is full or fails. 0: a quarter of memory."`
+	SpareMemory  bin.Size      `yaml:"spare_memory" help:"Memory to use in place of a disk that is full or fails. 0: a quarter of memory."`
 	ObjectsIdle  time.Duration `yaml:"objects_idle" help:"How long an unused fetched file is kept. -1: until its space is needed."`
 	MetaIdle     time.Duration `yaml:"meta_idle" help:"How long the unused description of a file is kept. -1: until its space is needed."`
 	SymcacheIdle time.Duration `yaml:"symcache_idle" help:"How long an unused table, of names or of unwind information, is kept. -1: until its space is needed."`

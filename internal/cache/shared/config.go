@@ -31,7 +31,7 @@ type Config struct {
 	BearerToken    bin.Secret    `yaml:"bearer_token" help:"Token for gcs, instead of a service account."`
 	Timeout        time.Duration `yaml:"timeout" least:"1ms" help:"How long to wait for the first bytes of an answer before it counts as a miss."`
 	FetchTimeout   time.Duration `yaml:"fetch_timeout" help:"How long reading or writing a whole entry may take."`
-	Negatives      time.Duration `yaml:"negatives" least:"0" help:"How long failures to get a file are shared at most; 0: not at all."`
+	Negatives      time.Duration `yaml:"negatives" least:"0" help:"Longest time for which a failure to get a file is shared; 0: not at all."`
 	MaxEntry       bin.Size      `yaml:"max_entry" least:"0" help:"Size of the largest table that is shared, as it is on disk."`
 }
 

@@ -87,7 +87,7 @@ func (s *Source) contents(ctx context.Context) (*folder, error) {
 	if old := s.last.Load(); old != nil {
 		return old, nil // until it is read again
 	}
-	return &folder{}, fault.New(fault.Timeout, s.place, "the files of the folder are still being indexed: ask again")
+	return &folder{}, fault.New(fault.Timeout, s.place, "the files of the folder are still being indexed: try again")
 }
 
 // readFolder reads the top two levels of the folder, and the ids of its files. A

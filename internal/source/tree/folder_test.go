@@ -193,7 +193,7 @@ func TestQuestionGoesOnWithoutAnIndexThatTakesLong(t *testing.T) {
 	s := local(t, source.Config{Path: root}, b)
 	tree.SetWait(s, time.Millisecond)
 	list, err := s.Candidates(t.Context(), byCodeID(), allKinds)
-	if len(list) == 0 || fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "still being indexed: ask again") {
+	if len(list) == 0 || fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "still being indexed: try again") {
 		t.Fatalf("%d candidates, error %v", len(list), err)
 	}
 	tree.SetWait(s, time.Minute)

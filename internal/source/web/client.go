@@ -23,8 +23,8 @@ type Config struct {
 	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time after which a download that receives nothing is cancelled; -1: no limit."`
 	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1: no limit."`
 	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1: no limit."`
-	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes for each received one, after the first 64 MiB; -1: no limit."`
-	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Downloads at one time. One source gets half of them, so that one that hangs does not keep the others waiting, and so do all that requests name; of that half one source gets a half and one scope three quarters. -1: no limit."`
+	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes per received byte, after the first 64 MiB; -1: no limit."`
+	MaxConcurrentDownloads int           `yaml:"max_concurrent_downloads" help:"Concurrent downloads. A source can use half of them, so that one that hangs does not delay the others. All sources named by requests can use half together: of that half, one source can use a half and one scope three quarters. -1: no limit."`
 	MaxRedirects           int           `yaml:"max_redirects" help:"Redirects to follow for one file; -1 follows none."`
 	MaxTries               int           `yaml:"max_tries" least:"1" help:"Tries for one file, including the first one."`
 	DenyListThreshold      int           `yaml:"deny_list_threshold" help:"Failures within deny_list_time_window, less the good answers since, after which requests to a host are blocked; -1: never."`

@@ -75,7 +75,7 @@ func statusText(status int) string {
 // context of the fetch, try the one of the try.
 func (c *Client) broken(caller, try context.Context, place string, err error) *failure {
 	if gone := caller.Err(); gone != nil {
-		return &failure{Error: fault.New(fault.KindOf(gone), place, "given up by the asker: %w", gone)}
+		return &failure{Error: fault.New(fault.KindOf(gone), place, "canceled by the caller: %w", gone)}
 	}
 	late := func(format string, limit time.Duration, again bool) *failure {
 		return &failure{Error: fault.New(fault.Timeout, place, format, limit), again: again, down: true}
@@ -85,7 +85,7 @@ func (c *Client) broken(caller, try context.Context, place string, err error) *f
 	case errors.As(cause, &over):
 		return &failure{Error: fault.New(fault.Timeout, place, "%s", over.Error()), down: true}
 	case cause == transfer.ErrStalled:
-		return late("nothing came for %v", c.cfg.ReadTimeout, false)
+		return late("no data arrived for %v", c.cfg.ReadTimeout, false)
 	case errors.Is(err, errRestricted):
 		return &failure{Error: fault.New(fault.Transport, place, "%w", errRestricted)}
 	case isTimeout(err) && strings.Contains(err.Error(), "awaiting response headers"):

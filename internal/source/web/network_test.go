@@ -169,7 +169,7 @@ func TestEveryStepHasItsTime(t *testing.T) {
 		words   string
 	}{
 		"head":           {hang, web.Config{HeadTimeout: 100 * time.Millisecond}, "no answer within 100ms"},
-		"read":           {stop, web.Config{ReadTimeout: 100 * time.Millisecond}, "nothing came for 100ms"},
+		"read":           {stop, web.Config{ReadTimeout: 100 * time.Millisecond}, "no data arrived for 100ms"},
 		"total":          {drip, web.Config{MaxDownloadTimeout: 200 * time.Millisecond}, "not finished within 200ms"},
 		"total for head": {hang, web.Config{MaxDownloadTimeout: 100 * time.Millisecond, HeadTimeout: -1}, "not finished within 100ms"},
 	} {
@@ -211,7 +211,7 @@ func TestPartIsNeverTakenForTheWhole(t *testing.T) {
 		client := newClient(t, web.Config{ReadTimeout: 10 * time.Millisecond, DenyListThreshold: -1})
 		for range 30 {
 			_, _, err := get(t, newSource(t, client, cfg))
-			wantError(t, err, fault.Timeout, "nothing came for 10ms")
+			wantError(t, err, fault.Timeout, "no data arrived for 10ms")
 		}
 	}
 }
@@ -268,11 +268,11 @@ func TestAskerWhoLeavesIsNoFailureOfTheHost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, _, err := getContext(ctx, t, s)
-	wantError(t, err, fault.Timeout, "given up by the asker")
+	wantError(t, err, fault.Timeout, "canceled by the caller")
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, _, err = getContext(ctx, t, s)
-	wantError(t, err, fault.Timeout, "given up by the asker") // and not: blocked
+	wantError(t, err, fault.Timeout, "canceled by the caller") // and not: blocked
 }
 
 func TestLimitsOfSize(t *testing.T) {

@@ -522,7 +522,7 @@ func TestDownloadsAreBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, _, err := getContext(ctx, t, open)
-	wantError(t, err, fault.Timeout, "given up by the asker")
+	wantError(t, err, fault.Timeout, "canceled by the caller")
 	close(release)
 	group.Wait()
 	if most != 4 {

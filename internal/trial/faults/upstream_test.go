@@ -61,7 +61,7 @@ func illnesses() []ill {
 		{name: "hangs before the head", does: whole(func(b []byte) http.Handler { return trial.Hang(b, -1) }),
 			kind: "Timeout", reason: "no answer within 2s|not finished within 4s", asked: 2},
 		{name: "hangs in the body", does: whole(func(b []byte) http.Handler { return trial.Hang(b, 1000) }),
-			kind: "Timeout", reason: "nothing came for 2s", status: 200, asked: 1},
+			kind: "Timeout", reason: "no data arrived for 2s", status: 200, asked: 1},
 		{name: "drips", does: whole(func(b []byte) http.Handler { return trial.Drip(b, 100*time.Millisecond) }),
 			kind: "Timeout", reason: "not finished within 4s", status: 200, asked: 1},
 		{name: "resets before the head", does: whole(func([]byte) http.Handler { return trial.Raw("", true) }),
