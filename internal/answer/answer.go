@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/console"
 )
 
-// Answer is what is known about one address.
+// Answer is the answer to one address.
 type Answer struct {
 	Addr   string  `json:"addr"`
 	Frames []Frame `json:"frames"`

@@ -77,7 +77,7 @@ func (c AccessConfig) Tokens() []token.Token {
 	return all
 }
 
-// Access finds out what clients may do. It is safe for concurrent use.
+// Access determines the rights of clients. It is safe for concurrent use.
 type Access struct {
 	ring    *token.Ring
 	isOpen  bool // access.clients is empty
@@ -92,14 +92,14 @@ func NewAccess(cfg AccessConfig, ring *token.Ring, trusted []string) *Access {
 	return a
 }
 
-// Grant returns what the client of a request may do. The error is token.ErrUnknown for
-// a token that is not valid, or that of the store of tokens. While no token exists,
-// tokens are ignored. Without a token there are no rights, but for a client of this
-// machine: it may do everything while no token exists, and operate the server while
-// none is for that.
+// Grant returns the rights of the client of a request. The error is token.ErrUnknown for
+// an invalid token, or an error of the store of tokens. While no token exists, tokens are
+// ignored. A request without a token has no rights, unless its client is on this machine:
+// it may do everything while no token exists, and operate the server while no token is
+// for that.
 //
 // Scopes and configured sources are open to every client if access.clients is empty.
-// Else a token that was added has the scopes of its projects if it may symbolicate.
+// Otherwise an added token that may symbolicate has the scopes of its projects.
 func (a *Access) Grant(r *http.Request) (*token.Grant, error) {
 	texts := credentials(r)
 	isLocal := a.isLocal(r)
@@ -132,7 +132,7 @@ func (a *Access) Grant(r *http.Request) (*token.Grant, error) {
 // errNoToken refuses a client that must have a token.
 var errNoToken = errors.New("the request has no token: send Authorization: Bearer TOKEN with a token that has the right symbolicate")
 
-// Symbolicating returns what the client of a request may do, if it may symbolicate.
+// Symbolicating returns the rights of the client of a request, if it may symbolicate.
 // While no token exists, every client may.
 func (a *Access) Symbolicating(r *http.Request) (*token.Grant, error) {
 	g, err := a.Grant(r)
@@ -161,8 +161,8 @@ func (a *Access) find(ctx context.Context, texts []string) (g *token.Grant, err 
 // HasToken reports whether a request has a token in its path or headers, valid or not.
 func HasToken(r *http.Request) bool { return len(credentials(r)) > 0 }
 
-// credentials returns the texts one of which may be the token of a request: that in
-// its path, else in its headers.
+// credentials returns the texts that may be the token of a request: that in its path,
+// else in its headers.
 func credentials(r *http.Request) []string {
 	if text, ok := r.Context().Value(tokenKey{}).(string); ok {
 		return []string{text}

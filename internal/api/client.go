@@ -35,9 +35,9 @@ func (p proxies) trust(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
-// client returns the address of the client of a request, without a port: that
-// of the connection, or of trusted proxies the right-most address in
-// X-Forwarded-For that is not one of theirs. Entries further left may be forged.
+// client returns the address of the client of a request, without a port: the peer of the
+// connection or, if that is a trusted proxy, the right-most address in X-Forwarded-For
+// that is not a trusted proxy. Entries further left may be forged.
 func (p proxies) client(r *http.Request) string {
 	addr, ok := parseClient(r.RemoteAddr)
 	if !ok {

@@ -28,10 +28,10 @@ type FileInfo struct {
 	Modified time.Time
 }
 
-// SendFile answers with a file: with all of it or the requested range. A client that
-// accepts zstd gets the stored stream, if there is one. The caller sets
-// Content-Type. If the file cannot be read to its end, the connection is reset: some
-// clients keep what they got, as a complete file, after any other end.
+// SendFile answers with a file or the requested range of it. A client that accepts zstd
+// gets the stored stream, if there is one. The caller sets Content-Type. If the file
+// cannot be read completely, the connection is reset: after any other end, some clients
+// would keep the bytes that they received as a complete file.
 func SendFile(w http.ResponseWriter, r *http.Request, f File, log *slog.Logger) {
 	h := w.Header()
 	info := f.Info()

@@ -45,7 +45,7 @@ type served struct {
 	n     int64     // bytes of the present step
 }
 
-// phase tells for what a request waits.
+// phase is the event that a request waits for.
 type phase uint8
 
 const (

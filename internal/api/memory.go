@@ -11,9 +11,9 @@ import (
 // memoryTimeout is the time that a large request waits for memory.
 const memoryTimeout = 20 * time.Second
 
-// Reserve reserves n bytes for a request, besides those of the decoder of its
-// body, if it has fewer. Handlers call it that find out the need while they read.
-// It may wait. The error is a *Refusal.
+// Reserve reserves n bytes for a request, besides those of the decoder of its body, if it
+// has fewer. Handlers that learn the size while they read call it. It may wait. The error
+// is a *Refusal.
 func Reserve(r *http.Request, n int64) error {
 	b, ok := r.Body.(*body)
 	if !ok || b.memory.load == nil { // of an exempt route

@@ -17,10 +17,10 @@ const minPacked = 1 << 10
 // flushSize is the number of bytes after which an encoder is flushed.
 const flushSize = 256 << 10
 
-// codings are the content codings, those that take the least work first.
+// codings are the content codings, the cheapest first.
 var codings = [...]string{"zstd", "gzip"}
 
-// encoder compresses answers, one after the other.
+// encoder compresses one answer at a time.
 type encoder interface {
 	io.WriteCloser
 	Flush() error

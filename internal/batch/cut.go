@@ -16,9 +16,9 @@ const (
 	chunkSize = 1 << 20  // bytes of rows that are looked up together
 	maxRow    = 32 << 20 // longer ones are copied
 	maxBuffer = 16 << 20 // a larger buffer of a chunk is not used again
-	// windowSize is that of zstd: the largest one that all decoders must accept. With
-	// it, more names are copies of earlier ones than with the default of 4 MiB, which
-	// makes the output smaller and takes less time.
+	// windowSize is the window of zstd, the largest that all decoders must accept. It
+	// finds more earlier copies of names than the default of 4 MiB, so the output is
+	// smaller and takes less time.
 	windowSize = 8 << 20
 )
 
@@ -57,8 +57,7 @@ func (w *run) release(c *chunk) {
 	w.free <- c
 }
 
-// cut cuts an input into units, and passes the chunks of those that are not complete
-// on.
+// cut cuts an input into units, and passes on the chunks of incomplete units.
 func (w *run) cut(ctx context.Context, i int) error {
 	in, err := w.open(ctx, &w.inputs[i])
 	if err != nil {
@@ -168,8 +167,8 @@ func (k *cutter) fill(c *chunk, n int) error {
 	}
 }
 
-// after returns the size of the beginning of a block with n line ends, or else that
-// of the block, and the number of its line ends.
+// after returns the size of the beginning of a block with n line ends, and n; or the size
+// of the whole block and the number of its line ends.
 func after(block []byte, n int) (size, found int) {
 	if found = bytes.Count(block, []byte{'\n'}); found < n {
 		return len(block), found

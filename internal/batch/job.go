@@ -31,7 +31,7 @@ func (id unitID) key(version int, suffix string) string {
 	return fmt.Sprintf("%s%06d-%06d%s", folder, id.input, id.number, suffix)
 }
 
-// parseKey returns what key has returned the key for.
+// parseKey parses a key that was returned by key.
 func parseKey(key string) (id unitID, version int, suffix string, ok bool) {
 	for _, suffix = range []string{rowsSuffix, countsSuffix} {
 		name, hasSuffix := strings.CutSuffix(key, suffix)

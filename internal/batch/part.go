@@ -25,8 +25,8 @@ var schedulers = []struct{ index, count string }{
 	{"JOB_COMPLETION_INDEX", ""}, // Kubernetes
 }
 
-// ParsePart parses INDEX/COUNT. With "auto" as INDEX, it is that of the scheduler
-// whose variables exist, and without COUNT so is the number of tasks.
+// ParsePart parses INDEX/COUNT. "auto" as INDEX takes it from the variables of the
+// scheduler, and without COUNT the number of tasks, too.
 func ParsePart(text string, getenv func(name string) string) (Part, error) {
 	index, count, _ := strings.Cut(text, "/")
 	if index == "auto" {

@@ -9,8 +9,8 @@ import (
 // order of arrival until enough is free; a request for more than the budget is
 // cut to the budget. A nil Budget has no limit. It is safe for concurrent use.
 //
-// A goroutine that holds a part of a Budget must not acquire more of it: two
-// such goroutines would wait for each other.
+// A goroutine that holds a part of a Budget must not acquire more of it: two such
+// goroutines could wait for each other.
 type Budget struct {
 	max   int64
 	mu    sync.Mutex

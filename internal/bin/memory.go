@@ -59,7 +59,7 @@ type Piece struct {
 
 // NewMemory returns a view of ranges that are not empty and whose stored bytes are in
 // src, and the number of those that overlap others. Where ranges overlap, the one that
-// begins first counts, and of those that begin together the longest.
+// begins first is used, and of several with the same start the longest.
 func NewMemory(src Source, ranges []Range) (m *Memory, overlapping int) {
 	slices.SortStableFunc(ranges, func(a, b Range) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(b.Size, a.Size))

@@ -10,12 +10,11 @@
 // does not exist, and of concurrent ones exactly one creates the key. Blobs are stored and returned unchanged:
 // Encoding states their content coding, but the bucket does not decode them.
 //
-// A blob is durable when its Put returns, unless the Put has Later: then it may be
-// lost, or have another content, after a crash of the system, until a Put without
-// Later has returned that began afterwards. A Put without Later makes all blobs that
-// were stored through this Bucket before it durable, and then its own; those that a
-// Put with Later found as existing too. So many blobs and then the one that refers to
-// them cost as much as one of them.
+// A blob is durable when its Put returns, unless the Put has Later: then a crash of the
+// system may lose or damage the blob until a later Put without Later has returned. A Put
+// without Later first makes all blobs durable that were stored through this Bucket before
+// it, including those that a Put with Later found to exist, and then its own. So storing
+// many blobs and then the one that refers to them costs as much as one durable Put.
 //
 // Failures are *fault.Error. A missing key is NotFound; a key that Check
 // rejects is Malformed; a blob that the implementation cannot store is
@@ -49,12 +48,11 @@ type Attrs struct {
 // truncated to the blob, so one that starts at its end or later is empty. The
 // Attrs are those of the whole blob. ctx also applies to the reader.
 //
-// Put stores the content of r, and reports whether it did: it is false, without
-// an error, if IfAbsent is set and the key exists. It is also false if an earlier
-// try of this Put created the key and its answer was lost; a caller that must know
-// compares contents. Put fails if a.Size is not the size of r, unless IfAbsent
-// makes reading r unnecessary. If ctx ends during a Read of r, Put returns after
-// that Read.
+// Put stores the content of r and reports whether it did. It returns false without an
+// error if IfAbsent is set and the key exists, and also if an earlier try of the same Put
+// created the key and the answer was lost; a caller that must know compares contents. Put
+// fails if a.Size is not the size of r, unless IfAbsent makes reading r unnecessary. If
+// ctx ends during a Read of r, Put returns after that Read.
 //
 // Delete removes a blob. A missing key is not an error.
 //

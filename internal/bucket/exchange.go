@@ -34,9 +34,8 @@ type Exchange struct {
 	Idle      time.Duration // longest time in which nothing moves; zero: not limited
 }
 
-// Verdict returns the failure that an answer other than a success means, by its
-// status and the first 64 KiB of its body, and whether another try may succeed.
-// With nil the answer is accepted.
+// Verdict returns the failure for an unsuccessful answer, from its status and the first
+// 64 KiB of its body, and whether a retry may succeed. With nil the answer is accepted.
 type Verdict func(resp *http.Response, body []byte) (failed *fault.Error, again bool)
 
 // Busy reports whether a request that fails with this status may succeed later.
@@ -180,7 +179,7 @@ func (u *upload) Close() error {
 	return nil
 }
 
-// broken returns the fault that an error of a connection means.
+// broken returns the fault for an error of a connection.
 func (b *body) broken(err error) error {
 	var timeout interface{ Timeout() bool }
 	switch gone := b.caller.Err(); {

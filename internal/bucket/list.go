@@ -11,8 +11,8 @@ import (
 const (
 	// MaxPage is the largest number of keys that a List returns.
 	MaxPage = 1000
-	// MaxListing is the largest answer of a store to a List: escaped keys of the
-	// largest length, and a kilobyte for what the store tells of each.
+	// MaxListing is the largest answer of a store to a List: escaped keys of the largest
+	// length, and a kilobyte of attributes for each.
 	MaxListing = MaxPage * (3*MaxKey + 1<<10)
 
 	maxSkipped = 1000 // pages of a listing without a valid key

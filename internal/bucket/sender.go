@@ -9,10 +9,10 @@ import (
 	"symbolon/internal/fault"
 )
 
-// Sender is an http.RoundTripper for libraries that get credentials. It sends
-// each request as an Exchange, so that guards, bounds and tries are those of the
-// bucket and no redirect is followed, and keeps the last failure, as the library
-// would only keep its text. It is for one fetch of credentials.
+// Sender is an http.RoundTripper for libraries that get credentials. It sends each
+// request as an Exchange, so that the guards, limits and retries of the bucket apply and
+// no redirect is followed. It keeps the last failure, as the library only keeps its text.
+// A Sender is for one fetch of credentials.
 type Sender struct {
 	Exchange                 // without Request and Body
 	Context  context.Context // of the fetch: not every library hands it over

@@ -106,7 +106,7 @@ func (b *builder) check() error {
 	return nil
 }
 
-// ranges adds the ranges of all layers to those that are written.
+// ranges appends the ranges of all layers to the written ones.
 func (b *builder) ranges() error {
 	w := &b.written
 	about := int64(b.count + len(b.layers[2].pieces)/2)

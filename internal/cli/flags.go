@@ -103,7 +103,7 @@ func NewChoice(value *string, words []string) Choice { return Choice{value, word
 
 func (c Choice) String() string { return *c.value }
 
-// Type returns the name of the type, as pflag.Value wants it.
+// Type returns the name of the type, for pflag.Value.
 func (c Choice) Type() string { return "choice" }
 
 // Set sets the value. Only the default may be another word: the empty one.

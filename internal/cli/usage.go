@@ -1,6 +1,6 @@
-// Package cli has the form of the command line: flags with one dash or two, arguments
-// that a usage line names, help in lists, manual pages, and errors that name the
-// nearest command or flag. The commands themselves are those of the program.
+// Package cli implements the command line: flags with one dash or two, arguments that the
+// usage line names, help, manual pages, and errors that suggest the nearest command or
+// flag. The program defines the commands.
 package cli
 
 import (

@@ -94,9 +94,9 @@ func buildIDPath(dir string, id []byte) []string {
 	return []string{filepath.Join(dir, ".build-id", text[:2], text[2:]+".debug")}
 }
 
-// pdbPaths returns the places of the PDB of a binary: beside it, by the name in
-// the binary and by that of the binary; the path in the binary; and other
-// folders, which may have the layout of a symbol store.
+// pdbPaths returns the places of the PDB of a binary: next to it, under the name in the
+// binary and under that of the binary; the path in the binary; and other folders, which
+// may have the layout of a symbol store.
 func (p *place) pdbPaths(n object.Need) (paths []string) {
 	own := filepath.Base(p.name)
 	names := []string{n.Name, strings.TrimSuffix(own, filepath.Ext(own)) + ".pdb"}

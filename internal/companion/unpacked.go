@@ -19,8 +19,8 @@ import (
 const maxUnpacked = 64 << 30
 
 // OpenUnpacked opens a file of any size until done is called; "-" is stdin, unless that
-// is nil. The content of a pipe, of stdin and of a file that is compressed with zstd or
-// gzip is in a temporary file then, that of one compressed with xz in temporary memory.
+// is nil. A pipe, stdin and a file compressed with zstd or gzip are copied to a temporary
+// file, a file compressed with xz to temporary memory.
 func OpenUnpacked(ctx context.Context, name string, stdin io.Reader) (src bin.Source, done func(), err error) {
 	from := stdin
 	if name != "-" || from == nil {

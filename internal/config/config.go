@@ -57,7 +57,7 @@ type Config struct {
 	Batches     []string           `yaml:"batches" help:"Destinations of symbolon batch, with the job: folders, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX. A page of the server shows their progress; they are only read."`
 }
 
-// Log is what is logged and how.
+// Log configures the log.
 type Log struct {
 	Level  string `yaml:"level" oneof:"debug info warn error" help:"The lowest level that is logged: debug, info, warn or error."`
 	Format string `yaml:"format" oneof:"text json" help:"text for people, json for machines."`
@@ -113,7 +113,7 @@ func (l Log) Defaults() Log {
 	return l
 }
 
-// Validate checks what concerns more than one section of c.
+// Validate checks the rules that concern several sections of c.
 func (c Config) Validate() error {
 	var errs []error
 	first := make(map[string]int)

@@ -15,9 +15,9 @@ type Key struct {
 	Secret  bool   // no output shows its value, or not all of it
 }
 
-// Keys lists the keys of the configuration struct v, or of the struct that v
-// points to, in the order of its fields. A section is not a key; a list of
-// sections is one, and so is each key in it.
+// Keys lists the keys of the configuration struct v, or of the struct that v points to,
+// in the order of its fields. A section is not a key; a list of sections is one, and so
+// is each key of its elements.
 func Keys(v any) []Key {
 	f := schemaOf(reflect.Indirect(reflect.ValueOf(v)).Type())
 	return f.keys(f.defaults())

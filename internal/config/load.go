@@ -2,11 +2,11 @@ package config
 
 import "reflect"
 
-// Load fills the configuration struct that dst points to, with defaults and
-// validated. Values that it has already count as defaults. After an error, dst
-// has what could be read. The error is a *fault.Error, or has one for each
-// mistake, joined: those of the file in its order, then those of variables and
-// flags. It is a *FlagError if only values of flags are invalid.
+// Load fills the configuration struct that dst points to, applies defaults and validates
+// it. Values in dst count as defaults. After an error, dst has the valid part. The error
+// is a *fault.Error, or one for each mistake, joined: first those of the file in its
+// order, then those of variables and flags. It is a *FlagError if only values of flags
+// are invalid.
 func Load(dst any, o Options) (*Loaded, error) {
 	v := reflect.ValueOf(dst).Elem()
 	l := &loader{
@@ -29,9 +29,8 @@ func Load(dst any, o Options) (*Loaded, error) {
 	return &l.Loaded, l.all()
 }
 
-// Read makes the whole configuration: Load for Config, and the variables of
-// Eliot that have a counterpart. After an error, the configuration has what could
-// be read.
+// Read reads the whole configuration: it is Load for Config, with the variables of Eliot
+// that have a counterpart. After an error, the configuration has the valid part.
 func Read(o Options) (*Config, *Loaded, error) {
 	foreign, notices := eliot(o.Environ)
 	o.Foreign = append(foreign, o.Foreign...)

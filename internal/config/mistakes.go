@@ -135,8 +135,8 @@ func (l *loader) follows(path, text string) bool {
 	return false
 }
 
-// unread reports whether what was written at path, or was meant to be, could not
-// be read.
+// unread reports whether a value at path, or one that was meant for path, could not be
+// read.
 func (l *loader) unread(path string) bool {
 	if _, written := l.places[path]; written {
 		return l.failed[path]

@@ -159,7 +159,7 @@ func (l *loader) set(v reflect.Value, path, text string) error {
 	return l.fill(f, at, reached, n)
 }
 
-// forget drops what is known of what was in the value at path.
+// forget drops the places and mistakes of the value at path.
 func (l *loader) forget(path string) {
 	below := func(p string) bool {
 		rest, inside := strings.CutPrefix(p, path)

@@ -197,8 +197,7 @@ var (
 	yamlWord  = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`) // another type in some version of YAML
 )
 
-// oneLine replaces, for strings.Map, what would end a line or control a
-// terminal.
+// oneLine replaces, for strings.Map, characters that end a line or control a terminal.
 func oneLine(r rune) rune {
 	if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
 		return ' '

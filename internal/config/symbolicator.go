@@ -11,9 +11,9 @@ import (
 	"symbolon/internal/source"
 )
 
-// A configuration of Symbolicator is read as what it means here: each of its
-// keys that has a counterpart is put under that one's name, and then counts like
-// a file of our own. Its other keys are notices.
+// A configuration of Symbolicator is translated: each key that has a counterpart is
+// renamed to it, and the result is read like a file of our own. The other keys are
+// reported as notices.
 
 // mapping is where the value of a key of Symbolicator goes.
 type mapping struct {
@@ -179,8 +179,8 @@ func (l *loader) foreignFile(v reflect.Value, o Options) error {
 	return nil
 }
 
-// turn puts the keys of n, whose path in Symbolicator's file is given, where
-// they belong.
+// turn moves the keys of n, whose path in Symbolicator's file is given, to their places
+// here.
 func (l *loader) turn(v reflect.Value, path string, n *node) {
 	for i, k := range n.keys {
 		at, item := join(path, k.text), n.items[i]
@@ -260,9 +260,9 @@ func (l *loader) put(v reflect.Value, key string, n *node) error {
 	return l.fill(f, v, key, n)
 }
 
-// theirSources sets our sources to those of Symbolicator's file, without the
-// settings that Symbolicator ignores and ours do not have. Each omission and
-// change is a notice.
+// theirSources sets our sources to those of Symbolicator's file, without the settings
+// that Symbolicator ignores and that our sources do not have. Each omission and change is
+// a notice.
 func (l *loader) theirSources(v reflect.Value, n *node) error {
 	const path = "sources"
 	f := l.root.find(path)
@@ -287,7 +287,7 @@ func (l *loader) theirSources(v reflect.Value, n *node) error {
 		for _, text := range left {
 			note("%s, and is left out", text)
 		}
-		// Ids tell sources apart in tokens, answers and metrics.
+		// Ids identify sources in tokens, answers and metrics.
 		if id := lenient.ID; seen[id] && id != "" {
 			for number := 2; taken[lenient.ID]; number++ {
 				lenient.ID = fmt.Sprintf("%s-%d", id, number)

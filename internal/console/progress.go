@@ -75,7 +75,7 @@ func (p *Progress) Begin(label string, done int64) {
 	}
 }
 
-// Clear removes the line, so that another text can be printed. It comes back later.
+// Clear removes the line, so that another text can be printed. It reappears later.
 func (p *Progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -81,9 +81,9 @@ func (d *Dump) Unidentified() (list []int) {
 	return list
 }
 
-// Identify gives a module without a build id the debug id of a file of this name that it
-// may have been loaded from. It returns false if the file has a build id, or another entry
-// point or other segments.
+// Identify gives a module without a build id the debug id of a file of this name from
+// which it may have been loaded. It returns false if the file has a build id, another
+// entry point, or other segments.
 func (d *Dump) Identify(i int, name string, src bin.Source) bool {
 	id, ok := d.core.IDFrom(i, src)
 	if ok {
@@ -110,9 +110,10 @@ func (d *Dump) LocalFiles() (files []string) {
 	return files
 }
 
-// MapFiles adds to the memory of a core file what it omits because files had it that
-// the process had mapped, by their paths. Files that differ from those are ignored. They
-// must stay open as long as d is used. It must be called once, before d is.
+// MapFiles adds the memory that a core file omits because the process had mapped it from
+// files, given by their paths. Files that differ from the mapped ones are ignored. The
+// files must stay open as long as d is used. MapFiles must be called once, before any
+// other use of d.
 func (d *Dump) MapFiles(files map[string]bin.Source) {
 	if d.core != nil {
 		d.core.MapFiles(files)

@@ -12,8 +12,8 @@ import (
 	"symbolon/internal/unwind/rule"
 )
 
-// A Dump is the state of a process when it crashed, whatever kind of file it comes
-// from. Some parts have types of package minidump, the kind with the most of them.
+// A Dump is the state of a process when it crashed, read from a file of any kind. Some
+// parts have types of package minidump, as minidumps have the most parts.
 type Dump struct {
 	System     System
 	Written    time.Time // zero: unknown

@@ -83,9 +83,9 @@ func (m *modules) at(addr uint64) *unwind.Module {
 	return &x.Module
 }
 
-// lookedUp returns a module as it is looked up: with names without folders, and that of
-// the code if the debug file has no name, as MinGW leaves it. Old writers on Linux
-// made code ids as on Windows, which no server has.
+// lookedUp returns the module to look up: its names have no folders, and the name of the
+// code file replaces that of the debug file if MinGW left it empty. Code ids as on
+// Windows, which old writers on Linux made and no server has, are removed.
 func lookedUp(m *minidump.Module) ident.Module {
 	out := m.Module
 	if id := ident.BuildID(out.CodeID); out.Type == ident.TypeELF && !out.DebugID.IsZero() && !id.Fits(out.DebugID) {

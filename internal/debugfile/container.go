@@ -249,8 +249,7 @@ func (a *archive) readZip(src bin.Source) error {
 	return nil
 }
 
-// inflate unpacks a member at once, if it begins as a debug file does, which
-// head tells.
+// inflate unpacks a member at once if its beginning, head, is that of a debug file.
 func (a *archive) inflate(f *zip.File, src bin.Source, head io.Reader) error {
 	begin := make([]byte, min(headSize, f.UncompressedSize64))
 	if _, err := io.ReadFull(head, begin); err != nil {

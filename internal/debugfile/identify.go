@@ -52,8 +52,8 @@ var describers = map[kind]func(bin.Source) ([]object.Info, error){
 }
 
 // Describe returns the format of a debug file and its objects. Unlike Open it unpacks
-// nothing, keeps no records, and reads headers only where they tell enough, so the
-// features are those that sections promise. A packed file and an archive are Unsupported.
+// nothing, keeps no records, and reads only headers where they suffice, so the features
+// follow from the sections that exist. A packed file and an archive are Unsupported.
 func Describe(src bin.Source) (kind string, list []object.Info, err error) {
 	defer object.RecoverFault(&err)()
 	head, err := bin.Read(src, 0, int(min(src.Size(), headSize)))

@@ -3,9 +3,9 @@
 // names are readable already, except for classes of Swift in them. Decorated names of C on Windows are not changed:
 // plain names can look like them.
 //
-// A name is only changed if it has a prefix that no plain name has: a bare "f" is
-// never taken for the type float. Names that cannot be read stay as they are.
-// Where the debug information tells the language, only its mangling is tried.
+// A name is only changed if it has a prefix that no plain name has: a bare "f" is never
+// taken for the type float. Names that cannot be read stay as they are. If the debug
+// information states the language, only its mangling is tried.
 //
 // In full, a function of MSVC has the form of Itanium and PDB names, without
 // result, access and convention: ns::C::f(int, char const*) const. A variable has
@@ -70,16 +70,15 @@ const (
 	OCaml
 )
 
-// Name returns the readable form of a mangled name, and every other name as it is.
-// The language is recognized by the form of the name.
+// Name returns the readable form of a mangled name, and every other name unchanged. The
+// language is recognized by the form of the name.
 func Name(name string, style Style) string { return NameIn(AnyLang, name, style) }
 
 // DecodePunycode decodes a name in Punycode, see core.DecodePunycode.
 func DecodePunycode(name string) (text string, ok bool) { return core.DecodePunycode(name) }
 
-// NameIn is Name for a name of a known language. Names of other languages stay
-// as they are, so that a function that was called like a mangled name in C
-// keeps its name.
+// NameIn is Name for a name of a known language. Names in the mangling of another
+// language are not changed, so a C function whose name looks mangled keeps it.
 func NameIn(lang Lang, name string, style Style) string {
 	if !Candidate(name) {
 		return name
@@ -140,8 +139,7 @@ const (
 	workPerName   = 128
 )
 
-// Name is Name until the work is used up. Then names stay as they are, and ok
-// is false.
+// Name is Name until the work is used up. Then names are not changed, and ok is false.
 func (w *Work) Name(name string, style Style) (readable string, ok bool) {
 	if !Candidate(name) {
 		return name, true

@@ -102,8 +102,7 @@ func advise(m ident.Module, tried []locate.Tried, now time.Time, sources int) (a
 	return advice
 }
 
-// adviceWithoutCandidates returns the advice for a module that no source was
-// asked for.
+// adviceWithoutCandidates returns the advice for a module for which no source was asked.
 func adviceWithoutCandidates(m ident.Module, sources int) string {
 	switch {
 	case sources == 0:

@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/locate"
 )
 
-// A Form is that of trails.
+// A Form is the output format of trails.
 type Form struct {
 	JSON bool
 	Look console.Look // of text

@@ -52,7 +52,7 @@ type Trail struct {
 	Advice  []string   `json:"advice,omitempty"`
 }
 
-// Deletion is that of an upload which had the file.
+// Deletion is the deletion of an upload with the file.
 type Deletion struct {
 	Upload  string    `json:"upload"`
 	Project string    `json:"project"`

@@ -1,5 +1,5 @@
-// Package filter has the contract of the formats that are rewritten with names:
-// how they look addresses up, and how they learn which file a module is.
+// Package filter has the contract of the formats to which names are added: how they look
+// up addresses, and how they find the file of a module.
 //
 // A format is a package below this one. Formats that are read as a stream have
 //
@@ -9,10 +9,9 @@
 //
 //	func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error
 //
-// All of them copy what they do not know byte for byte, leave names that the file
-// has, and leave addresses without an answer as they are. So a second run changes
-// nothing. Records that cannot be parsed are copied: an error is one of the input,
-// the output, the context or Names.
+// All of them copy unknown parts byte for byte, keep names that the file has, and keep
+// addresses without an answer. So a second run changes nothing. Records that cannot be
+// parsed are copied: an error is an error of the input, the output, the context or Names.
 package filter
 
 import (
@@ -68,9 +67,9 @@ type Frame struct {
 
 // Names looks addresses up.
 type Names interface {
-	// Look opens the modules of q. The error is that of a context that has ended
-	// or of a server that does not answer; modules that are missing are in the answer.
-	// The query must not change until the answer is released.
+	// Look opens the modules of q. It returns the error of a context that has ended or of
+	// a server that does not answer; missing modules are part of the answer. The query
+	// must not change until the answer is released.
 	Look(ctx context.Context, q *Query) (Answer, error)
 }
 

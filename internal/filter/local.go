@@ -37,7 +37,8 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	a := &localAnswer{q: q, missing: map[int32]error{}, find: finder{l, ctx, map[int32]*locate.Found{}}, hidden: map[int]object.Place{}}
 	work, stop := l.Engine.Within(ctx)
 	defer stop()
-	// Each module is asked for once for addresses in its image, and once for those as linked.
+	// Each module is opened once for addresses in its image, and once for addresses as
+	// linked.
 	n := len(q.Modules)
 	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst}
 	req.Linked = make([]bool, 2*n)

@@ -58,8 +58,8 @@ type remoteFrame struct {
 	at uint64 // the address
 }
 
-// Look implements Names. Addresses as linked are taken for those in the image, as
-// they are in all programs and libraries that can be loaded at any address.
+// Look implements Names. Addresses as linked are taken for addresses in the image, since
+// both are equal in position-independent programs and libraries.
 func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
 	a := &remoteAnswer{frames: make([]remoteFrame, len(q.Addresses)), missing: make([]error, len(q.Modules))}
 	for from := 0; from < len(q.Addresses); from += maxRemote {
@@ -70,7 +70,7 @@ func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
 	return a, nil
 }
 
-// errNoSpace is the reason of addresses that a server cannot be asked for.
+// errNoSpace is the reason for addresses that servers cannot look up.
 var errNoSpace = errors.New("addresses are offsets in the program or from symbols, which a server cannot be asked for; use --source or --local")
 
 // look asks for some of the addresses.

@@ -45,7 +45,7 @@ type Missing struct {
 	Module    ident.Module // its identifiers; zero without any
 }
 
-// missingKey tells apart modules without names.
+// missingKey identifies a module without names.
 type missingKey struct{ name, reason, id string }
 
 func (m *Missing) key() missingKey {
@@ -72,9 +72,9 @@ const maxModules = 1 << 16
 var errNoID = errors.New("the input does not identify the file")
 
 // Module completes the identifiers of a module that the input names by its path.
-// Those of the input precede those of the user, and these those of the file at the
-// path. It returns false if there are none: the addresses of the module have no
-// names. A code id without a type is the build id of an ELF file.
+// Identifiers in the input take precedence over those of the user, and these over those
+// of the file at the path. It returns false if there are none: the module cannot be
+// looked up. A code id without a type is the build id of an ELF file.
 func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
 	m.CodeFile = ident.FileName(cmp.Or(m.CodeFile, name))
 	m.DebugFile = ident.FileName(cmp.Or(m.DebugFile, m.CodeFile))

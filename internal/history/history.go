@@ -1,16 +1,17 @@
-// Package history keeps figures of this process for a day, a value for each minute, for
-// the plots of the pages.
+// Package history keeps the figures of this process for a day, with one value per minute,
+// for the plots of the pages.
 //
-// A series is a named function. That of a counter grows, and the value of a minute is the
-// difference; that of a gauge has the last value of the minute. The series are fixed when
-// a History is made, with a ring of 1440 values of four bytes each: 20 series of the
-// process and 10 for each of at most 32 sources, 2 MB at most. Nothing is written to disk,
-// so the day begins with the process.
+// A series is a named function. For a counter, which grows, the value of a minute is the
+// increase in that minute; for a gauge it is the last value of the minute. The series are
+// fixed when a History is created, each with a ring of 1440 values of four bytes: 20
+// series of the process and 10 for each of at most 32 sources, 2 MB at most. Nothing is
+// written to disk, so the figures begin with the process.
 //
-// Run samples once a minute; Sample does so for the minute that is under way. A minute
-// that was not sampled, as the process was stopped, has no difference and the last gauge;
-// the difference counts in the minute after it. Minutes are those since the start, so that
-// a change of the clock does not move them. A History is safe for concurrent use.
+// Run samples once a minute; Sample samples the current minute. A minute without a
+// sample, because the process was stopped, has the last value of a gauge and no increase
+// of a counter; the increase counts in the next sampled minute. Minutes count from the
+// start, so that a change of the clock does not move them. A History is safe for
+// concurrent use.
 package history
 
 import (

@@ -43,9 +43,8 @@ const (
 	ArchWasm64
 )
 
-// archNames lists the names of each Arch, the canonical one first. The others
-// are those of Breakpad, GNU, LLVM, Debian, Go, Microsoft, Apple's crash
-// reports and uname.
+// archNames lists the names of each Arch, the canonical one first. The other names are
+// used by Breakpad, GNU, LLVM, Debian, Go, Microsoft, Apple's crash reports and uname.
 var archNames = [...][]string{
 	ArchUnknown:    {"unknown"},
 	ArchX86:        {"x86", "i386", "i486", "i586", "i686", "ia32", "386", "x86_unknown"},

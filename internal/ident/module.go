@@ -1,6 +1,6 @@
 package ident
 
-// Module is what a client knows about a loaded binary. Any field may be empty.
+// Module identifies a loaded binary, as far as a client knows it. Any field may be empty.
 type Module struct {
 	Type          Type
 	Arch          Arch

@@ -12,7 +12,7 @@ const DefaultProject = "default"
 // in a bucket.
 const maxProject = 50
 
-// CheckProject returns an error unless name can be that of a project.
+// CheckProject returns an error unless name is a valid name of a project.
 func CheckProject(name string) error {
 	if name == "" || len(name) > maxProject || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
 		return fmt.Errorf("invalid project %.80q: must have 1 to %d characters of a-z, 0-9 and -", name, maxProject)

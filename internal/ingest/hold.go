@@ -125,9 +125,9 @@ func (r round) has(ctx context.Context, k int, h *Head) (bool, error) {
 	return err == nil && bytes.Equal(sum, h.Sum[:sumPart]), err
 }
 
-// giveWay discards the round if no part arrived recently. A complete one is
-// published: the process that stored its last part may have crashed. It returns
-// false if the round goes on.
+// giveWay discards the round if no part arrived recently. A complete one is published:
+// the process that stored its last part may have crashed. It returns false if the round
+// continues.
 func (r round) giveWay(ctx context.Context, k int) (bool, error) {
 	now := r.deps.Now()
 	parts, isRecent, err := r.scan(ctx, k, func(h *Part) bool {

@@ -69,7 +69,7 @@ type Upload struct {
 	Place   string // for messages
 	Log     *slog.Logger
 	// Publish publishes all parts of the upload. A *Refusal discards them. It may be
-	// called for earlier parts than those of this process.
+	// called for parts that another process received.
 	Publish func(ctx context.Context, c *Complete) error
 }
 

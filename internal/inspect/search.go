@@ -31,8 +31,8 @@ type Matches struct {
 // errEnough ends a search.
 var errEnough = errors.New("enough matches")
 
-// Search returns the functions and source files of an object whose name contains a text, in
-// upper or lower case, at most most of each. When ctx ends it returns what it found.
+// Search returns the functions and source files of an object whose name contains a text,
+// ignoring case, at most most of each. When ctx ends it returns the matches so far.
 func Search(ctx context.Context, o *object.Object, text string, most int) (*Matches, error) {
 	s := search{
 		names: o.Names(), text: bytes.ToLower([]byte(text)), most: most, isMangled: o.Mangled(), files: map[sym.Text]bool{},

@@ -69,8 +69,8 @@ func (l *Locator) storedBuildID(ctx context.Context, key cache.Key, d ident.Debu
 	return id
 }
 
-// buildIDKey returns the key of the build id of a debug id. Those of private files
-// are for their scope, those of public files for all.
+// buildIDKey returns the key of the build id of a debug id. Build ids of private files
+// are stored for their scope, those of public files for all.
 func (l *Locator) buildIDKey(d ident.DebugID, public bool) cache.Key {
 	if public {
 		return cache.KeyOf("build id", "public", d.Breakpad())

@@ -101,9 +101,9 @@ func (f *fetched) rebase(base uint64) {
 // errUnchanged ends the receiving of a file that is not sent.
 var errUnchanged = errors.New("the file has not changed")
 
-// fetch receives a candidate from its source, or from its kept original, in a
-// spool, and opens it on the way. The result has one reference. If the candidate
-// is renewed, its source is asked for changes.
+// fetch receives a candidate from its source, or from its kept original, into a spool,
+// and opens it meanwhile. The result has one reference. If the candidate is renewed, its
+// source is asked for changes.
 func (l *shared) fetch(ctx context.Context, a target, key cache.Key) *fetched {
 	f, c := &fetched{began: l.now()}, a.candidate
 	var err error

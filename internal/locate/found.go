@@ -216,8 +216,8 @@ func (f *Found) Spooled() (size int64) {
 	return size + f.Size
 }
 
-// tell adds attempts to find other files to those of the trail, and makes these files
-// be looked for again when the first failure expires, at least a minute later.
+// tell adds attempts to find other files to the trail, and schedules another search for
+// these files when the first failure expires, at least a minute later.
 func (f *Found) tell(told []Tried) {
 	for _, t := range told {
 		if t.Fault != nil && t.Location != "" {
@@ -227,8 +227,8 @@ func (f *Found) tell(told []Tried) {
 	f.others = append(f.others, told[:min(len(told), maxTold)]...)
 }
 
-// lookAgain makes the parts and the mapping be looked for again at a time, unless
-// that is zero or they are looked for before.
+// lookAgain schedules another search for the parts and the mapping, unless the time is
+// zero or later than the scheduled one.
 func (f *Found) lookAgain(at time.Time) {
 	if !at.IsZero() && (f.again.IsZero() || at.Before(f.again)) {
 		f.again = at

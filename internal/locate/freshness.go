@@ -34,8 +34,8 @@ func (f Freshness) state(now, invalidated time.Time) State {
 	return Stale
 }
 
-// State returns the state of an outcome for m. It knows the invalidations of this
-// process, and takes a build id that m lacks and that was learned since for one.
+// State returns the state of an outcome for m. It considers the invalidations of this
+// process; a build id that m lacks and that was learned since counts as one.
 func (l *Locator) State(m ident.Module, f Freshness) State {
 	var last time.Time
 	if l.invalidations.newest.Load() >= f.Seen.UnixNano() {
@@ -49,8 +49,8 @@ func (l *Locator) State(m ident.Module, f Freshness) State {
 }
 
 const (
-	// retryAfter is when a source is asked again that could not be asked whether
-	// there is a better file.
+	// retryAfter is the time after which a source is asked again for a better file, after
+	// a failure to ask it.
 	retryAfter = 10 * time.Minute
 	// maxShared is how long a failure is used where other nodes share the cache: an
 	// invalidation on one of them is noticed that much later.

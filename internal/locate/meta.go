@@ -30,9 +30,9 @@ type Meta struct {
 	HasMore    bool   `json:",omitempty"` // it needs more files
 	IsListed   bool   `json:"IsWhole,omitempty"`
 	IsAccepted bool   `json:",omitempty"` // of a part: it is the needed file
-	// Validator identifies this state of the file, if the source has validators.
-	// Checked is when the source was last asked for the file, and Retry is when
-	// to ask again if that failed.
+	// Validator identifies this version of the file, if the source has validators.
+	// Checked is the time of the last request for the file, and Retry the time of the
+	// next one if that failed.
 	Validator string    `json:",omitempty"`
 	Checked   time.Time `json:",omitzero"`
 	Retry     time.Time `json:",omitzero"`

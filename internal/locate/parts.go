@@ -42,12 +42,11 @@ type partSearch struct {
 	told  []Tried
 }
 
-// findParts finds the files that a found file needs. A file that many share is
-// looked for by its build id in all sources that respond, that of the found file
-// first. Units in files of their own have names only, which are looked for in the
-// folder of the found file: a package of them, and then
-// single ones. The needs of parts
-// are not looked at. The error is that of ctx.
+// findParts finds the files that a found file needs. A shared file is searched by its
+// build id in all sources that respond, first in that of the found file. Units in
+// separate files only have names, which are searched in the folder of the found file:
+// first a package of them, then single files. The needs of parts are ignored. The error
+// is that of ctx.
 func (l *Locator) findParts(ctx context.Context, f *Found, m *lookup, trail []Tried) error {
 	s := partSearch{Locator: l, file: f, m: m, trail: trail}
 	units := slices.IndexFunc(f.Needs, func(n need) bool { return n.Kind == object.NeedSplit })
@@ -75,7 +74,8 @@ func (l *Locator) findParts(ctx context.Context, f *Found, m *lookup, trail []Tr
 	return nil
 }
 
-// finish tells the found file when to look for its parts again, and the trail.
+// finish adds the time of the next search for parts to the found file, and the attempts
+// to the trail.
 func (s *partSearch) finish() {
 	f := s.file
 	if f.HasMore {
@@ -89,7 +89,7 @@ func (s *partSearch) finish() {
 	f.tell(append(failed, used...))
 }
 
-// tell adds a reason why units are not looked for.
+// tell adds the reason why units are not searched.
 func (s *partSearch) tell(why *fault.Error) {
 	s.told = slices.Insert(s.told, 0, Tried{Source: s.file.candidate.Source, Kind: source.DWO, Fault: why})
 }
@@ -174,8 +174,8 @@ func (s *partSearch) places(ctx context.Context, n need, m ident.Module, kind st
 	return places
 }
 
-// newTarget returns a candidate as one for a part. Its key differs from that of a
-// file that is looked for by itself, which is opened otherwise.
+// newTarget returns the target for a candidate that is a part of another file. Its key
+// differs from that of the same file as a module, as parts are opened differently.
 func newTarget(s source.Source, c source.Candidate, kind string, n need) target {
 	c.Kind, c.Key = kind, fmt.Sprintf("%s as %s %x", c.Key, kind, n.ID)
 	return target{source: s, candidate: c}

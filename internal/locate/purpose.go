@@ -77,7 +77,7 @@ var usable = [...][]object.Features{
 	Pads:     {object.HasDebug},
 }
 
-// lastRank is that of files that are of use only if the file that they link to is
+// lastRank is the rank of files that are only usable if the file that they link to is
 // found.
 const lastRank = 90
 

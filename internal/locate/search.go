@@ -118,7 +118,7 @@ func (l *Locator) symFirst(ctx context.Context, m *lookup) (*Found, []Tried, err
 	return found, trail, err
 }
 
-// errNoPlace is why a source was not asked for a module.
+// errNoPlace is the reason why a source was not asked for a module.
 var errNoPlace = errors.New("the source has no place for it")
 
 // wasAsked reports whether the source of an attempt was asked.
@@ -308,9 +308,9 @@ func severity(k fault.Kind) int {
 		fault.NotFound, fault.Unsupported, fault.Malformed, fault.Denied, fault.Transport, fault.Timeout, fault.Internal}, k)
 }
 
-// findMapping looks for the mapping of a found file in all sources that respond. That
-// costs one request to each source with a place for it, unless the source has a
-// list. The error is that of ctx.
+// findMapping searches the mapping of a found file in all sources that respond. That
+// costs one request to each source with a place for it, unless the source has a list. The
+// error is that of ctx.
 func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []Tried) error {
 	if f.Features&object.HasDebug == 0 || f.Kind == source.PortablePDB {
 		return nil
@@ -337,7 +337,7 @@ func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []
 	return nil
 }
 
-// otherPlaces is a source without the candidates that were asked for the file: some
+// otherPlaces is a source without the candidates that were tried for the file: some
 // layouts have one place for all files of a binary.
 type otherPlaces struct {
 	source.Source

@@ -106,9 +106,8 @@ func (l *shared) logFault(c source.Candidate, a source.Attempt, f *fault.Error) 
 		"reason", f.Detail, "status", a.Status, "tries", 1+a.Retries, "duration", a.Time.Round(time.Millisecond), "more", more)
 }
 
-// Invalidate ends the use of all that is known of modules with one of these
-// identifiers: missing files are looked for again, and the sources of found
-// files are asked whether they have changed.
+// Invalidate ends the use of all that is known of modules with one of these identifiers:
+// missing files are searched again, and the sources of found files are asked for changes.
 func (l *Locator) Invalidate(ctx context.Context, m ident.Module) error {
 	now := l.now()
 	text, err := now.MarshalBinary()

@@ -26,8 +26,8 @@ func (t partStream) finish(_ context.Context, _ *shared, f *fetched, _ cache.Spo
 	return nil
 }
 
-// The uses of the object of a fetched file. It may be supplied with parts before
-// all other use, and those of another lookup may be others.
+// The uses of the object of a fetched file. It may be supplied with parts before all
+// other use; another lookup may have other parts.
 const (
 	useNone int32 = iota
 	useShared

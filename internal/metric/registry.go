@@ -50,8 +50,8 @@ func (r *registry) number(n *number, kind prometheus.ValueType, name, help strin
 	r.MustRegister(n)
 }
 
-// histogram declares a histogram with the buckets of all, and with native ones
-// for those who ask for them: each is at most a tenth larger than the one before.
+// histogram declares a histogram with the common buckets, and with native ones for
+// clients that request them: each is at most a tenth larger than the one before.
 func (r *registry) histogram(name, help string, labels ...string) *Histogram {
 	name = r.declare("histogram", name, help, labels)
 	vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -66,9 +66,9 @@ func (r *registry) histogram(name, help string, labels ...string) *Histogram {
 // Table returns all metrics of ours in the order of their declaration.
 func Table() []Row { return declared.rows }
 
-// Handler returns the handler that answers with all metrics, those of the Go
-// runtime and of the process included, in the format that the client asks for:
-// the text format of Prometheus, OpenMetrics or protobuf.
+// Handler returns the handler that answers with all metrics, including those of the Go
+// runtime and of the process, in the format that the client prefers: the text format of
+// Prometheus, OpenMetrics or protobuf.
 func Handler() http.Handler {
 	standard := prometheus.NewRegistry()
 	standard.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -79,8 +79,8 @@ func (f *family[T]) add(k key) T {
 	return s
 }
 
-// each calls visit for the series with these label values, of which an empty one
-// stands for all. It creates none.
+// each calls visit for the existing series with these label values; an empty value
+// matches any.
 func (f *family[T]) each(values []string, visit func(T)) {
 	if len(values) != len(f.labels) {
 		panic(fmt.Sprintf("metric %s has %d labels, got %d values", f.name, len(f.labels), len(values)))
@@ -129,8 +129,7 @@ func (n *number) Add(m int64, labelValues ...string) { n.at(labelValues).Add(m) 
 // Value returns the number now.
 func (n *number) Value(labelValues ...string) int64 { return n.at(labelValues).Load() }
 
-// Sum returns the sum of the series with these label values, of which an empty one
-// stands for all.
+// Sum returns the sum of the series with these label values; an empty value matches any.
 func (n *number) Sum(labelValues ...string) (sum int64) {
 	n.each(labelValues, func(s *atomic.Int64) { sum += s.Load() })
 	return sum
@@ -161,8 +160,8 @@ func (h *Histogram) Observe(seconds float64, labelValues ...string) {
 	s.nanos.Add(int64(seconds * 1e9))
 }
 
-// Seconds returns the sum of the durations of the series with these label values, of
-// which an empty one stands for all.
+// Seconds returns the sum of the durations of the series with these label values; an
+// empty value matches any.
 func (h *Histogram) Seconds(labelValues ...string) float64 {
 	var nanos int64
 	h.each(labelValues, func(s *timing) { nanos += s.nanos.Load() })

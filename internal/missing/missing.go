@@ -6,9 +6,8 @@
 // the counts in memory. Blobs are removed after 30 days. Counts of an hour are lost
 // if a process is killed.
 //
-// Names and ids come from requests: an hour has at most 20,000 rows, in which names
-// have at most 150 characters. When there are more, those that were asked for least
-// are dropped.
+// Names and ids come from requests: an hour has at most 20,000 rows, in which names have
+// at most 150 characters. If there are more, the least requested ones are dropped.
 //
 // # Bucket
 //
@@ -53,7 +52,7 @@ type Client struct {
 	Project string `json:"project,omitempty"`
 }
 
-// A Row is a module that was asked for.
+// A Row is a missing module.
 type Row struct {
 	DebugFile string `json:"debug_file,omitempty"`
 	DebugID   string `json:"debug_id,omitempty"` // in the form of Breakpad
@@ -129,8 +128,8 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:maxName], "")
 }
 
-// add counts the requests of a row. With more than limit rows, it drops the half that
-// was asked for least.
+// add counts the requests of a row. With more than limit rows, it drops the least
+// requested half.
 func add(rows map[key]*Row, r *Row, limit int) {
 	if has := rows[r.key()]; has != nil {
 		has.Count += r.Count
@@ -151,7 +150,7 @@ func add(rows map[key]*Row, r *Row, limit int) {
 	rows[r.key()] = &kept
 }
 
-// sorted returns the rows, those that were asked for most first.
+// sorted returns the rows, the most requested ones first.
 func sorted(rows map[key]*Row) []*Row {
 	return slices.SortedFunc(maps.Values(rows), func(a, b *Row) int {
 		if n := cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.DebugFile, b.DebugFile)); n != 0 {
@@ -161,8 +160,8 @@ func sorted(rows map[key]*Row) []*Row {
 	})
 }
 
-// Run writes the counts of each hour to the bucket until ctx ends, and then those of
-// the last one.
+// Run writes the counts of each hour to the bucket until ctx ends, and then the counts of
+// the last hour.
 func (l *Log) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
@@ -224,14 +223,14 @@ func (l *Log) removeOld(ctx context.Context) error {
 	return nil
 }
 
-// A Report is the modules that were asked for and not found.
+// A Report collects the missing modules.
 type Report struct {
 	Rows  []*Row           // those that were asked for most first
 	Hours map[string]int64 // requests by hour, such as 2026-11-23T16
 }
 
-// Rows returns the modules that were asked for since a time, of all processes, those
-// that were asked for most first. Counts have whole hours.
+// Rows returns the modules of all processes that were requested since a time, the most
+// requested ones first. Counts have whole hours.
 func (l *Log) Rows(ctx context.Context, since time.Time) ([]*Row, error) {
 	r, err := l.Report(ctx, since, func(*Row) bool { return true })
 	return r.Rows, err

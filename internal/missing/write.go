@@ -26,7 +26,7 @@ func WriteCSV(w io.Writer, rows []*Row) error {
 }
 
 // Cells returns texts for a row of a CSV file. One that a spreadsheet would take for a
-// formula gets an apostrophe before it: names are those that clients sent.
+// formula gets an apostrophe before it: clients sent the names.
 func Cells(texts ...string) []string {
 	for i, text := range texts {
 		if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {

@@ -13,9 +13,9 @@ import (
 	"symbolon/internal/config"
 )
 
-// Check checks the files and folders that a server opens when it starts. It returns
-// all errors, each of which begins with its key, and logs the warnings of a server.
-// The configuration may have other errors.
+// Check checks the files and folders that a server opens when it starts. It returns all
+// errors, each of which begins with its key, and logs the warnings of a server. The
+// configuration may have other mistakes.
 func Check(cfg *config.Config, log *slog.Logger) error {
 	note, err := Settle(cfg)
 	errs := []error{err}
@@ -56,7 +56,7 @@ func CheckState(cfg *config.Config) error {
 }
 
 // isKept reports whether an error means that a folder exists and cannot be written by
-// this user, or by none.
+// this user, or by any user.
 func isKept(dir string, err error) bool {
 	_, missing := os.Stat(dir)
 	return missing == nil && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS))

@@ -15,9 +15,9 @@ import (
 	"symbolon/internal/token"
 )
 
-// ListenControl serves n on the control socket of its data directory until stop. n
-// holds the lock of the directory, so an existing socket is from a process that
-// ended. front is that of n.
+// ListenControl serves n on the control socket of its data directory until stop. n holds
+// the lock of the directory, so an existing socket is from a process that ended. front is
+// the HTTP front of n.
 func ListenControl(data string, n *Node, front http.Handler) (stop func(), err error) {
 	path := controlSocket(data)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -1,11 +1,10 @@
 // Package node builds a running node from a configuration, and serves the
 // commands that operators send to it.
 //
-// New opens, in the order of the ranks, the disk cache, the network client, the
-// caches that nodes share, the sources, the store of uploads, and above them the
-// locator, the tables and the engine. Front adds the HTTP interfaces. A Node holds
-// the lock of its data directory until Close, which ends all work and closes
-// everything in reverse order.
+// New opens, in the order of the ranks, the disk cache, the network client, the caches
+// that nodes share, the sources, the store of uploads, and then the locator, the tables
+// and the engine. Front adds the HTTP interfaces. A Node holds the lock of its data
+// directory until Close, which ends all work and closes everything in reverse order.
 //
 // A Node reads no flags, handles no signals and prints nothing but what Cache and
 // Key write. ListenControl serves its methods on a socket in the data directory;

@@ -126,8 +126,8 @@ func (n *Node) engineFor(ctx context.Context, a sentry.Search) (*symbolicate.Eng
 	return counting(ctx, n.noting(n.engineOver(l).Patient(), clientOf(ctx, "sentry", a.Scope))), nil
 }
 
-// locatorFor returns a locator over the sources that a request names, or over those
-// that its client may use.
+// locatorFor returns a locator over the sources in a request, or over those that its
+// client may use.
 func (n *Node) locatorFor(ctx context.Context, a sentry.Search) (*locate.Locator, error) {
 	scope := scopeOf(a)
 	if a.Named != nil {

@@ -177,8 +177,8 @@ func (w *response) Header() http.Header         { return w.header }
 func (w *response) WriteHeader(status int)      { w.status = cmp.Or(w.status, status) }
 func (w *response) Write(p []byte) (int, error) { return w.text.Write(p) }
 
-// namesWithin returns a function that returns names from the files that may answer a
-// client, without those of modules that are not ready in time.
+// namesWithin returns a function that looks up names in the files that a client may read,
+// without modules that are not ready in time.
 func (n *Node) namesWithin(wait time.Duration) func(ctx context.Context, g *token.Grant) filter.Names {
 	return func(ctx context.Context, g *token.Grant) filter.Names {
 		l := n.answering(ctx, g, "")

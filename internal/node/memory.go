@@ -71,9 +71,8 @@ func HeapLimit(cfg *config.Config) int64 {
 	return int64(cfg.Memory)/2 + names + base + ballast
 }
 
-// machineMemory returns the memory that this process may use at most: what the
-// machine has, or less if a control group of the process or one around it sets
-// a limit.
+// machineMemory returns the memory that this process can use: the memory of the machine,
+// or less if a control group of the process, or one around it, sets a limit.
 func machineMemory() int64 {
 	machine, err := memlimit.FromSystem()
 	if err != nil {

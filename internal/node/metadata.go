@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/token"
 )
 
-// uploadsRead is how many uploads are read at a time.
+// uploadsRead is the number of uploads that are read concurrently.
 const uploadsRead = 20
 
 // search yields the uploaded files of a query that a client may read, until yield

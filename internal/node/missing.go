@@ -21,13 +21,13 @@ type MissingQuery struct {
 	Since time.Time `json:"since"`
 }
 
-// Missing returns the modules that clients of all nodes asked for and that were not
-// found, those that were asked for most first.
+// Missing returns the modules that clients of all nodes requested and that were not
+// found, the most requested ones first.
 func (n *Node) Missing(ctx context.Context, q MissingQuery) ([]*missing.Row, error) {
 	return n.missingFor(ctx, operator(), q.Since)
 }
 
-// maxCompared bounds the modules of a report that are looked for in the store.
+// maxCompared limits the modules of a report that are searched in the store.
 const maxCompared = 2000
 
 // missingFor returns the modules that were not found since a time, without those that
@@ -40,8 +40,8 @@ func (n *Node) missingFor(ctx context.Context, g *token.Grant, since time.Time) 
 	return n.withoutUploaded(ctx, g, rows)
 }
 
-// withoutUploaded returns rows without those of the first ones that an upload has brought
-// after the last request, to a project that the client may see.
+// withoutUploaded removes the modules, among the first rows, that were uploaded after the
+// last request to a project that the client may see.
 func (n *Node) withoutUploaded(ctx context.Context, g *token.Grant, rows []*missing.Row) ([]*missing.Row, error) {
 	projects := g.Visible(n.projects(ctx))
 	rows = slices.Clone(rows)

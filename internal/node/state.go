@@ -135,7 +135,7 @@ func HasUploads(folder string) bool {
 	return found
 }
 
-// published reports whether a place in a store is that of a published file.
+// published reports whether a place in a store has a published file.
 func published(at string) bool {
 	dir, name := path.Split(at)
 	id, err := ident.ParseFileID(path.Base(dir))

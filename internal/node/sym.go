@@ -54,7 +54,7 @@ func (n *Node) openSym(ctx context.Context, l *locate.Locator, asked source.File
 // symVersion is part of the keys of .sym files. It changes with package symwrite.
 const symVersion = "2"
 
-// symInput has the files that a .sym file is made of.
+// symInput has the files from which a .sym file is made.
 type symInput struct {
 	debug, code *locate.Found // code is nil if debug has unwind information, or if it was not found
 	name        string        // of the code file; empty: not known
@@ -101,8 +101,8 @@ func (k *symMaker) find(ctx context.Context, l *locate.Locator, m ident.Module) 
 	return in, nil
 }
 
-// codeName returns the name of a PE file. It is empty if its source has the file under
-// an invented name, such as "executable", or that of a cabinet, such as "tea.dl_".
+// codeName returns the name of a PE file. It is empty if the source stores the file under
+// another name, such as "executable", or that of a cabinet, such as "tea.dl_".
 func codeName(f *locate.Found) string {
 	name := ident.FileName(f.Name())
 	if f.Kind != source.PE || path.Ext(name) == "" || strings.HasSuffix(name, "_") || ident.CheckFileName(name) != nil {

@@ -62,7 +62,7 @@ func (n *Node) Token(ctx context.Context, q TokenQuery, w io.Writer) error {
 	return fmt.Errorf("unknown token command %q", q.Verb)
 }
 
-// RereadTokens reads the tokens, so that those that other nodes added are valid at
+// RereadTokens reads the tokens again, so that tokens added by other nodes are valid at
 // once.
 func (n *Node) RereadTokens(ctx context.Context) {
 	list, err := n.uploads.keys.List(ctx)

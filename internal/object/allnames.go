@@ -9,10 +9,10 @@ const (
 	nameRoom  = 32 << 20
 )
 
-// Names resolves the texts of all Blocks of an object. Strings may share their bytes
-// in the file, as those of functions in one namespace do, and be thousands of times
-// as long together as the file is. So Names has a bound in proportion to the file,
-// and leaves out the rest, which Info counts. It belongs to one goroutine.
+// Names resolves the texts of all Blocks of an object. Strings may share their bytes in
+// the file, as the names in one namespace do, and together be thousands of times as long
+// as the file. So Names has a limit in proportion to the file and omits the rest, which
+// Info counts. It belongs to one goroutine.
 type Names struct {
 	object  *Object
 	left    int64

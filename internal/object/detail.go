@@ -67,9 +67,9 @@ func (o *Object) Variable(addr uint64) Decl {
 	return detail(o, func(v Detailed) Decl { return v.Variable(addr) })
 }
 
-// Named returns the places of the symbols of code with a name, by address in the
-// file. The name is that of the symbol table; in Mach-O it lacks the first
-// underscore, as it does in LLVM.
+// Named returns the places of the symbols of code with a name, by address in the file.
+// The name is the one in the symbol table; in Mach-O without its first underscore, as in
+// LLVM.
 func (o *Object) Named(name string) []Place {
 	return detail(o, func(v Symbolic) []Place { return v.Named(name) })
 }
@@ -85,9 +85,9 @@ func (o *Object) Label(addr uint64) string {
 	return detail(o, func(v Symbolic) string { return v.Label(addr) })
 }
 
-// Select returns the place of the first section with a name, as GNU's tools call it.
-// Sections of a relocatable file begin at 0: Lookup and Line answer only from this
-// one from then on. It must come before all other use.
+// Select returns the place of the first section with a name, in the spelling of GNU's
+// tools. As all sections of a relocatable file begin at 0, Lookup and Line then answer
+// only from this one. Select must be called before all other methods.
 func (o *Object) Select(section string) (p Place, ok bool) {
 	v, has := o.view.(Sectioned)
 	if !has {

@@ -26,8 +26,7 @@ func RecoverFault(err *error) func() {
 	}
 }
 
-// guard returns what work returns, or fallback if the disk under mapped memory
-// fails.
+// guard returns the result of work, or fallback if the disk under mapped memory fails.
 func guard[T any](fallback T, work func() T) (out T) {
 	out = fallback
 	defer RecoverFault(new(error))()

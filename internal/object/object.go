@@ -100,8 +100,8 @@ func (o *Object) Footprint() int64 {
 	return n
 }
 
-// Mangled reports whether names are those of linkers. Breakpad files and symbfiles
-// have readable names.
+// Mangled reports whether names are mangled, as linkers see them. Breakpad files and
+// symbfiles have readable names.
 func (o *Object) Mangled() bool {
 	return o.info.Kind != "breakpad" && o.info.Kind != "symbfile"
 }
@@ -226,8 +226,8 @@ func (o *Object) Needs() []Need {
 	return nil
 }
 
-// Supply gives the object a file that it needs, and reports whether it fits. The
-// object keeps src. Supply must come before all other use.
+// Supply supplies a file that the object needs, and reports whether it is the right one.
+// The object keeps src. Supply must come before all other use.
 func (o *Object) Supply(n Need, src bin.Source) (used bool, err error) {
 	v, ok := o.view.(Supplied)
 	if !ok {

@@ -17,7 +17,7 @@ func (o *Object) Origin(path string) Origin {
 	return guard(Origin{}, func() Origin { return v.Origin(path) })
 }
 
-// Origins finds source files by the links of a file, which are read when the first file is asked for.
+// Origins finds source files by the links of a file, which are read on first use.
 type Origins struct {
 	once   sync.Once
 	links  []sourceLink // the longest first

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// AppendPath appends the path of a FILE record as it is shown.
+// AppendPath appends the displayed path of a FILE record.
 func AppendPath(dst, path []byte) []byte {
 	if isLink(path) {
 		return append(dst, path...)
@@ -69,7 +69,7 @@ func isClean(path []byte) bool {
 	return last != '/'
 }
 
-// isLink tells a path in a version control system or a store.
+// isLink reports whether a path is in a version control system or a store.
 func isLink(path []byte) bool {
 	return bytes.HasPrefix(path, []byte("hg:")) || bytes.HasPrefix(path, []byte("git:")) ||
 		bytes.HasPrefix(path, []byte("s3:"))
@@ -110,10 +110,10 @@ func isDrive(path []byte) bool {
 		(len(path) == 2 || path[2] == '/' || path[2] == '\\')
 }
 
-// Valid replaces what is not UTF-8.
+// Valid replaces bytes that are not UTF-8.
 func Valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// ValidTail replaces what is not UTF-8 from an index on.
+// ValidTail replaces bytes after an index that are not UTF-8.
 func ValidTail(dst []byte, from int) []byte {
 	if utf8.Valid(dst[from:]) {
 		return dst

@@ -11,8 +11,8 @@ import (
 const (
 	// MaxSource is how large one source file may be.
 	MaxSource = 64 << 20
-	// maxPathWork is how many bytes of paths are put together to find sources by
-	// them, and maxPaths how many paths are known.
+	// maxPathWork limits the bytes of paths that are composed to find sources by them,
+	// and maxPaths the number of paths.
 	maxPathWork = 256 << 20
 	maxPaths    = 1 << 18
 )
@@ -30,8 +30,8 @@ func (o *Object) SourceByPath(path string) (text []byte, link string, ok bool) {
 	return text, link, text != nil || link != ""
 }
 
-// Paths finds the source files that an object has, by their paths. They are read
-// when the first one is asked for.
+// Paths finds the source files that an object has, by their paths. They are read on first
+// use.
 type Paths struct {
 	once sync.Once
 	seed maphash.Seed

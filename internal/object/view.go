@@ -82,8 +82,8 @@ type Symbolic interface {
 
 // Sectioned is a View of a file with sections.
 type Sectioned interface {
-	// Select returns the place of a section. Those of a relocatable file begin at 0,
-	// and from then on Lookup and Line answer only from this one.
+	// Select returns the place of a section. The sections of a relocatable file begin at
+	// 0; after a call, Lookup and Line answer only from this one.
 	Select(section string) (p Place, ok bool)
 }
 

@@ -59,7 +59,8 @@ func Kill(t testing.TB, folder string, first int) (last int) {
 	return last
 }
 
-// Child is what helpers need of a test in a process of Kill. It cleans nothing up.
+// Child has the methods of a test that helpers need in a process of Kill. It cleans
+// nothing up.
 type Child struct{ testing.TB }
 
 // Helper does nothing.

@@ -28,8 +28,8 @@ type image struct {
 	sets  [2]*partSet // ranges, return pads
 }
 
-// partSet has the ranges or the return pads of a file as parts, one after the
-// other in a temporary file.
+// partSet has the ranges or the return pads of a file as consecutive parts of a temporary
+// file.
 type partSet struct {
 	kind    string // in file names and responses
 	route   string // the last element of the path on the server

@@ -72,5 +72,5 @@ func (l *Local) Flush(ctx context.Context) error {
 	return err
 }
 
-// Close drops what was not made visible.
+// Close removes files that were not made visible.
 func (l *Local) Close() { l.draft.Close() }

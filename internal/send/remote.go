@@ -40,7 +40,7 @@ const (
 	Refused  State = "refused"
 )
 
-// An Outcome is that of one file.
+// An Outcome is the outcome for one file.
 type Outcome struct {
 	File   *File
 	State  State
@@ -241,7 +241,7 @@ func (r *Remote) ask(ctx context.Context, items []*item, pieces map[ident.SHA1]p
 	return open, missing, nil
 }
 
-// sendPieces sends chunks, in several requests at a time.
+// sendPieces sends chunks, in concurrent requests.
 func (r *Remote) sendPieces(ctx context.Context, list []piece) error {
 	var total, done int64
 	for i := range list {

@@ -74,7 +74,8 @@ type state struct {
 	Detail  string       `json:"detail"`
 }
 
-// assemble tells the server of which chunks files consist, and returns their states.
+// assemble sends the server the lists of chunks of files, and returns the states of the
+// files.
 func (r *Remote) assemble(ctx context.Context, items []*item) (states map[ident.SHA1]state, err error) {
 	type entry struct {
 		Name    string        `json:"name"`

@@ -311,7 +311,7 @@ func writing(err error) error {
 	return fault.New(fault.Internal, "", "write received bytes: %w", err)
 }
 
-// explain returns the fault that an error of a decoder means.
+// explain returns the fault for an error of a decoder.
 func (d *Decoder) explain(err error, out Decoded) error {
 	var f *fault.Error
 	large := d.limit.Bytes > 0 && max(out.Wire, out.Bytes+chunk) > d.limit.Bytes

@@ -252,7 +252,7 @@ var natives = map[ident.Type]string{
 	ident.TypeELF: ELFCode, ident.TypeMachO: MachCode, ident.TypePE: PE, ident.TypeDotnet: PE, ident.TypeWasm: WasmCode,
 }
 
-// unifiedID is what a file of a kind is filed under.
+// unifiedID returns the id under which a file of a kind is stored.
 func unifiedID(m ident.Module, kind string) string {
 	switch kind {
 	case PE, PDB, PortablePDB:

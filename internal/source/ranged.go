@@ -51,11 +51,11 @@ func (a *Ahead) release() {
 	}
 }
 
-// Ranged reads a large file from its beginning to its end. The first piece is
-// streamed; the next ones are fetched ahead of the reader, at most four of them
-// in memory, 32 MiB. Without memory for that, the next piece is streamed too.
-// When a connection breaks, the rest of the piece is requested again. It is for
-// one reader at a time, and must be closed.
+// Ranged reads a large file from its beginning to its end. The first piece is streamed;
+// the next ones are fetched ahead of the reader, at most four at a time, 32 MiB in
+// memory. Without that memory, the next piece is streamed too. When a connection breaks,
+// the rest of the piece is requested again. It is for one reader at a time, and must be
+// closed.
 type Ranged struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -148,7 +148,7 @@ func (r *Ranged) part() *resumed {
 	return &resumed{ctx: r.ctx, open: r.open, off: off, end: r.next}
 }
 
-// turn goes on to the next piece. The memory of the piece before is reused.
+// turn continues with the next piece. The memory of the piece before is reused.
 func (r *Ranged) turn() error {
 	if r.held != nil {
 		r.free, r.held = r.held[:Piece], nil

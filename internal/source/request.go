@@ -22,8 +22,8 @@ const (
 	CodePart       // code, which separate debug files lack
 )
 
-// ParsePath returns the files that a path on a symbol server may name, in the order
-// in which they are looked for. It returns none for an invalid path.
+// ParsePath returns the files that a path on a symbol server may name, in the order in
+// which to search them. It returns none for an invalid path.
 //
 //	NAME/KEY/NAME     symstore and SSQP, in any case of letters
 //	NAME/ID/NAME.sym  of Breakpad
@@ -159,7 +159,8 @@ func guidAndAge(id string) (ident.DebugID, bool) {
 	return d, err == nil && !d.IsZero() && len(id) > 32 && (len(id) < 40 || d.Age() < maxAge)
 }
 
-// debugKinds are the kinds of separate debug files by type; natives are those of code.
+// debugKinds are the kinds of separate debug files by type; natives are the kinds of
+// code.
 var debugKinds = map[ident.Type][]string{
 	ident.TypeELF: {ELFDebug}, ident.TypeMachO: {MachDebug}, ident.TypePE: {PDB, PortablePDB}, ident.TypeWasm: {WasmDebug},
 }

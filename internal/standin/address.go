@@ -96,5 +96,5 @@ func llvmNumber(s string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// hex returns an address as it is printed.
+// hex returns the printed form of an address.
 func hex(addr uint64) string { return "0x" + strconv.FormatUint(addr, 16) }

@@ -53,7 +53,7 @@ func selectsColor(text []byte) int {
 	return 0
 }
 
-// follow does what a control sequence with a number does.
+// follow applies a control sequence with a number.
 func (w *colorWriter) follow(number []byte) {
 	switch {
 	case len(number) > 1:
@@ -95,7 +95,7 @@ func (w *colorWriter) restore() {
 	}
 }
 
-// reset ends what the text has selected.
+// reset resets the colors that the text has selected.
 func (w *colorWriter) reset() {
 	if w.color != noColor || w.isBold {
 		w.color, w.isBold = noColor, false

@@ -172,10 +172,10 @@ func llvmChoice(all []elf.Symbol, addr uint64) *elf.Symbol {
 	return x
 }
 
-// gnu returns the symbol that binutils choose: of those that begin last a function
-// before one without a type, then the smallest that contains addr, of equally
-// large ones the first in the table. It returns nil if addr is not in the section of
-// that symbol.
+// gnu returns the symbol that binutils choose: of the symbols with the greatest address a
+// function before one without a type, then the smallest that contains addr, and of
+// equally large ones the first in the table. It returns nil if addr is not in the section
+// of that symbol.
 func (s *elfSymbols) gnu(addr uint64) (best *elf.Symbol) {
 	list := at(s.all, addr)
 	for i := range list {

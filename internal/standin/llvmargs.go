@@ -312,7 +312,7 @@ func (p *llvmParser) value(name, value string) (bad string) {
 	return ""
 }
 
-// llvmFlags lists the options without a value that may be meant.
+// llvmFlags lists the options without a value that an argument may select.
 const llvmFlags = " --addresses --print-address --inlines --no-inlines --demangle --no-demangle --pretty-print --basenames --relativenames " +
 	"--verbose --debuginfod --no-debuginfod --relative-address --untag-addresses --no-untag-addresses --no-use-symbol-table --help --version "
 

@@ -27,7 +27,7 @@ type llvmTool struct {
 	ready   []json.RawMessage   // answers in JSON that are not written
 }
 
-// An llvmFrame is a frame as it is printed.
+// An llvmFrame is a frame to print.
 type llvmFrame struct {
 	name, file    string
 	line, column  uint32
@@ -38,7 +38,7 @@ type llvmFrame struct {
 	source        func() []byte // content of the file in the debug information; may be nil
 }
 
-// An llvmDatum is a symbol of data as it is printed.
+// An llvmDatum is a symbol of data to print.
 type llvmDatum struct {
 	name, file  string
 	start, size uint64
@@ -186,7 +186,7 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	}
 }
 
-// applySymbol gives the called function, the last frame, its name in the symbol
+// applySymbol sets the name of the called function, the last frame, to that in the symbol
 // table.
 func (t *llvmTool) applySymbol(p *program, addr uint64, frames []llvmFrame) {
 	s, f := p.symbols(), &frames[len(frames)-1]

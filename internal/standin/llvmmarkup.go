@@ -15,7 +15,7 @@ import (
 	"symbolon/internal/filter/markup"
 )
 
-// llvmInvalid is what LLVM prints for an unknown function or file in markup.
+// llvmInvalid is LLVM's text for an unknown function or file in markup.
 const llvmInvalid = "<invalid>"
 
 // A markupTool prints logs with symbolizer markup: addresses with their names, and
@@ -299,7 +299,7 @@ func (m *markupTool) raw(e *markup.Element) {
 	m.colors.restore()
 }
 
-// report prints what is wrong with an element, and points to the place in the line.
+// report prints the error in an element, and points to its place in the line.
 func (m *markupTool) report(_ *markup.Element, at int, isWarning bool, text string) {
 	kind := "error"
 	if isWarning {

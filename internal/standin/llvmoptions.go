@@ -76,7 +76,7 @@ func (o *llvmOptions) useDebuginfod(ctx context.Context, e *Env) error {
 	return err
 }
 
-// likeAddr2line changes the options to those of llvm-addr2line.
+// likeAddr2line applies the defaults of llvm-addr2line.
 func (o *llvmOptions) likeAddr2line() {
 	o.program, o.gnu, o.hex = "llvm-addr2line", true, true
 	o.functions, o.style, o.inlines, o.demangle, o.tagged = "none", "GNU", false, false, true

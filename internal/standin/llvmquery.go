@@ -17,8 +17,7 @@ type llvmQuery struct {
 	noAddress bool
 }
 
-// address returns the address as it is printed, nothing for a symbol or
-// an invalid line.
+// address returns the printed form of the address, empty for a symbol or an invalid line.
 func (q *llvmQuery) address() string {
 	if q.symbol != "" || q.noAddress {
 		return ""

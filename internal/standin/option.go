@@ -88,8 +88,8 @@ func (s *OptionSet) parseLong(text string, args []string, take func(byte, string
 	return args, take(o.key, value)
 }
 
-// find returns the option that a name or its abbreviation means, nil if none or
-// several do.
+// find returns the option with a name or its abbreviation, nil if there is none or it is
+// ambiguous.
 func (s *OptionSet) find(name string) *longOption {
 	var found *longOption
 	for i := range s.long {

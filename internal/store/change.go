@@ -32,7 +32,7 @@ type change struct {
 	CodeID ident.CodeID `json:"code_id,omitempty"`
 }
 
-// changes are the changes that this process knows.
+// changes are the changes that this process has seen.
 type changes struct {
 	mu   sync.Mutex
 	last int          // number of the last one that Watch has seen
@@ -40,8 +40,8 @@ type changes struct {
 }
 
 // OnChange sets the function that is called with the identifiers of each upload and
-// deletion: by Commit and Delete before they return, and by Watch for those of other
-// processes. It is set before the Store is used.
+// deletion: by Commit and Delete before they return, and by Watch for changes of other
+// processes. It must be called before the Store is used.
 func (s *Store) OnChange(do func(ids []ident.Module)) { s.onChange = do }
 
 func (s *Store) log() numbered.Versions {
@@ -54,8 +54,8 @@ func (s *Store) Announce(ctx context.Context, m ident.Module) {
 	s.announce(ctx, change{FileID: m.FileID, CodeID: m.CodeID}, []ident.Module{m})
 }
 
-// announce tells all processes of a change. If that fails they see the change when what
-// they remember expires.
+// announce announces a change to all processes. If that fails, they see the change when
+// their cached entries expire.
 func (s *Store) announce(ctx context.Context, c change, ids []ident.Module) {
 	defer s.onChange(ids)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanTime)

@@ -97,7 +97,7 @@ func (s *Store) MissingChunks(ctx context.Context, holder string, sums []ident.S
 }
 
 // OpenChunks returns the content of pieces, one after the other. A missing piece is an
-// error of a Read, NotFound. A damaged one is not noticed: the caller knows the sum of
+// error of a Read, NotFound. Damage is not detected: the caller compares the checksum of
 // the whole, and calls CheckChunks if it differs.
 func (s *Store) OpenChunks(ctx context.Context, holder string, sums []ident.SHA1) io.ReadCloser {
 	return &chunks{store: s, ctx: ctx, holder: holder, left: slices.Clone(sums)}

@@ -84,12 +84,12 @@ func (d *Draft) accept(ctx context.Context) (*Upload, error) {
 }
 
 // isOld reports whether copies without a mark may have been marked and removed since:
-// then marks are looked for again. Removing them takes a day after the mark and looks
-// at all records before, so a record that is written earlier keeps them.
+// then marks are searched again. Removing them takes a day after the mark and looks at
+// all records before, so a record that is written earlier keeps them.
 func (d *Draft) isOld() bool { return d.now().Sub(d.checked) > draftAge }
 
-// now returns the time of the system. It goes on while the process is suspended, as the
-// monotonic clock does not.
+// now returns the time of the system. It continues while the process is suspended, unlike
+// the monotonic clock.
 func (d *Draft) now() time.Time { return d.store.deps.Now().Round(0) }
 
 // writeRecord writes the record of a file. One that a crash of the system has damaged is
@@ -159,9 +159,9 @@ func (s *Store) withdraw(ctx context.Context, u *Upload) {
 	}
 }
 
-// replaceDead replaces the copies that are marked by new ones. Unless it looks at all of
-// them, it looks at those that other drafts stored: a draft that fails for lack of space
-// removes its own at once.
+// replaceDead replaces the copies that are marked by new ones. Without all it checks only
+// those that other drafts stored, as a draft that fails for lack of space removes its
+// copies at once.
 func (d *Draft) replaceDead(ctx context.Context, all bool) (isReplaced bool, err error) {
 	now, files := d.now(), slices.Clone(d.upload.Files) // those of a record do not change
 	isDead := make([]bool, len(files))

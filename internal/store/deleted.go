@@ -16,7 +16,7 @@ const (
 	maxDeleted = 5   // deletions that are returned
 )
 
-// A Deletion is that of an upload which had a file.
+// A Deletion is the deletion of an upload with a file.
 type Deletion struct {
 	Upload  string // id
 	Project string

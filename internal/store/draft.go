@@ -39,7 +39,7 @@ func (r *Refusal) Error() string {
 
 func (r *Refusal) Unwrap() error { return r.Fault }
 
-// refuseSize refuses what exceeds a limit.
+// refuseSize refuses files that exceed a limit.
 func refuseSize(place, format string, args ...any) error {
 	return &Refusal{&fault.Error{Kind: fault.Unsupported, Place: place, Detail: fmt.Sprintf(format, args...), Cause: bin.ErrLimit}}
 }
@@ -132,7 +132,7 @@ func (d *Draft) noteFull(err error) {
 	}
 }
 
-// claimed returns a name as it is stored.
+// claimed returns the stored form of a name.
 func claimed(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	for len(name) > maxName {
@@ -278,7 +278,7 @@ func (d *Draft) IsCurrent(ctx context.Context, f *Found) (bool, error) {
 }
 
 // Close ends the draft. Without a Commit the upload does not exist. If a disk is full,
-// the bytes that only this draft has stored are removed at once, and not in a day.
+// the bytes that only this draft has stored are removed at once, instead of after a day.
 func (d *Draft) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

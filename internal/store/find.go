@@ -40,9 +40,9 @@ type Found struct {
 	Time    time.Time // of the upload
 }
 
-// Find returns the files of uploads of these projects that answer a question, best
-// first: by features, then newest. The same bytes in several uploads are one file, that
-// of the newest upload.
+// Find returns the files of uploads of these projects that match a question, the best
+// first: by features, then by age, the newest first. The same bytes in several uploads
+// are one file, that of the newest upload.
 func (s *Store) Find(ctx context.Context, projects []string, q Question) ([]Found, error) {
 	q.Module = q.Module.Derive()
 	best := map[ident.SHA256]*Found{}
@@ -99,8 +99,8 @@ func (q *Question) ids() []string {
 }
 
 // findID adds the files of entries with an id to best, or replaces those of older
-// uploads. Of a project that has a file, entries after this page, of which there may be
-// one for each build of a year, are not listed.
+// uploads. If a project has a file, the entries after this page are not listed, as there
+// may be one for each build of a year.
 func (s *Store) findID(ctx context.Context, id string, projects []string, best map[ident.SHA256]*Found) error {
 	return s.entries(ctx, id, projects, bucket.MaxPage, func(e entry) (isEnough bool, err error) {
 		if old := best[e.SHA256]; old != nil && !nameTime(e.name).After(old.Time) {
@@ -116,7 +116,7 @@ func (s *Store) findID(ctx context.Context, id string, projects []string, best m
 }
 
 // entries calls do for the entries with an id, project by project and newest first, in
-// pages of n. After a page it goes on with the next project if do has had enough.
+// pages of n. After a page it continues with the next project if do returned isEnough.
 func (s *Store) entries(ctx context.Context, id string, projects []string, n int, do func(entry) (isEnough bool, err error)) error {
 	all := folderOf(id) + id + "."
 	prefix, after := all, ""
@@ -219,8 +219,8 @@ func (f *Found) pick(q *Question) bool {
 	return f.Object >= 0
 }
 
-// isNamed reports whether an object may be that of a module by its name: the timestamp
-// and size of a Windows binary may be those of another one too.
+// isNamed reports whether an object may belong to a module, by its name: two Windows
+// binaries may have the same timestamp and size.
 func (f *Found) isNamed(o *Object, m *ident.Module) bool {
 	return o.Kind != source.PE || !m.DebugID.IsZero() || m.CodeFile == "" || strings.EqualFold(ident.FileName(f.Name), ident.FileName(m.CodeFile))
 }
@@ -243,8 +243,8 @@ func (f *Found) rank() int {
 	return rank(f.Record.Objects[f.Object].Features)
 }
 
-// Open opens the bytes of a file, of which the SHA-256 and the copy count. They can be
-// read until ctx ends.
+// Open opens the bytes of a file, by its SHA-256 and its copy. They can be read until ctx
+// ends.
 func (s *Store) Open(ctx context.Context, f *Found) (*blob.Reader, error) {
 	return s.openCopy(ctx, Copy{f.Record.SHA256, f.Copy})
 }

@@ -139,9 +139,9 @@ func (s *Store) Erase(ctx context.Context, id string) error {
 	return err
 }
 
-// Verify reads the bytes of a file of an upload, and returns an error unless they have
-// its size and sums, and a Record that can be read. With repair it makes the Record from
-// the bytes if that gives another one.
+// Verify reads the bytes of a file of an upload, and returns an error unless they match
+// its size and checksums and its Record can be read. With repair it writes the Record
+// derived from the bytes, if that differs.
 func (s *Store) Verify(ctx context.Context, f *UploadedFile, repair bool) (repaired bool, err error) {
 	rec, err := s.parse(ctx, f.Stored())
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	maxCodeID  = 64 // digits of a code id in a key
 )
 
-// digits are those of the names of uploads. They are in the order of their values.
+// digits are the digits in names of uploads. They are in the order of their values.
 const digits = "0123456789abcdefghijklmnopqrstuv"
 
 // newName returns a new name of an upload. Names of later times sort first.

@@ -36,7 +36,7 @@ type Object struct {
 	Features object.Features `json:"features"`
 }
 
-// kinds has the kinds of file by format: those of companions, and those of code.
+// kinds has the kinds of companions and of code by format.
 var kinds = map[string][2]string{
 	"breakpad":     {source.Breakpad, source.Breakpad},
 	"elf":          {source.ELFDebug, source.ELFCode},

@@ -38,7 +38,7 @@ type usage struct {
 	last *Usage // nil: not counted
 }
 
-// SetUsage sets the count from which Commit knows whether a limit would be exceeded.
+// SetUsage sets the count with which Commit checks the limits.
 func (s *Store) SetUsage(u *Usage) {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()

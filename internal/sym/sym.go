@@ -59,10 +59,9 @@ type Row struct {
 	Column uint32
 }
 
-// Block is a range of the address space that is complete in itself. Rows are
-// sorted by strictly increasing address. The last row of a block extends to the
-// first row of the next block, and that of the last block to the end of the
-// address space, unless it is a Hole.
+// Block is a self-contained range of the address space. Rows are sorted by strictly
+// increasing address. The last row of a block extends to the first row of the next block,
+// and that of the last block to the end of the address space, unless it is a Hole.
 type Block struct {
 	Nodes []Node
 	Rows  []Row

@@ -95,9 +95,9 @@ func (e *Engine) Ending(ended func(*Request, *Result)) *Engine {
 	return &with
 }
 
-// Run opens the modules of req, and changes the addresses of its frames to
-// those that are looked up. The error is that of a context that has ended; all
-// other failures are in the result.
+// Run opens the modules of req, and changes the addresses of its frames to the ones to
+// look up. It returns the error of a context that has ended; all other failures are in
+// the result.
 func (e *Engine) Run(ctx context.Context, req *Request) (*Result, error) {
 	res := e.Begin(ctx, req)
 	if err := res.All(ctx); err != nil {

@@ -73,8 +73,8 @@ func trailOf(h *table.Handle, r *table.Report) []locate.Tried {
 // does not grow with the request. It holds open tables: call Release, and do
 // not use it afterwards. It belongs to one goroutine.
 //
-// A module whose lookups exceed the deadline, or panic, is dropped: from then
-// on it has no frames, and is not Found in Modules.
+// A module whose lookups exceed the deadline, or panic, is dropped: it then has no
+// frames, and is not Found in Modules.
 type Result struct {
 	Modules []Module
 	Named   int // frames with names, of those that were read
@@ -96,9 +96,9 @@ type Result struct {
 	stop      context.CancelFunc // cancels the work on them
 }
 
-// Next returns the modules whose outcome has become known, and whether there
-// are more. The first call returns those that needed no work, possibly none;
-// later calls wait for one. A module must not be read before.
+// Next returns the modules whose outcome has become known, and whether there are more.
+// The first call returns the modules that needed no work, possibly none; later calls wait
+// for one. A module must not be read before.
 func (r *Result) Next() (modules []int32, more bool) {
 	if !r.started {
 		r.started = true

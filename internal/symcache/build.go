@@ -62,7 +62,7 @@ type Builder struct {
 	infos []nodeInfo // of the current block
 }
 
-// nodeInfo is what the builder keeps of a node of a block.
+// nodeInfo has the builder's data of a node of a block.
 type nodeInfo struct {
 	number int64 // in the log; -1: not in the log yet
 	origin uint32

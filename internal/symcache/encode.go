@@ -148,9 +148,9 @@ func (e *encoder) startGroup(group uint64) {
 	e.firstNode, e.firstSpot = e.next, e.spotCount
 }
 
-// endBuckets ends the buckets before bucket, which becomes the current one. The
-// rows of the current one are in buf from e.from on, in whole words; the number
-// of rows gives their size.
+// endBuckets ends the buckets before bucket, which becomes the current one. The rows of
+// the current one begin at e.from in buf, in whole words; the number of rows determines
+// their size.
 func (e *encoder) endBuckets(bucket int) {
 	if e.starts != 0 {
 		binary.LittleEndian.PutUint64(e.buf[e.from:], e.starts)

@@ -214,10 +214,10 @@ func (f *finisher) packSpots(e *encoder) error {
 	return r.err
 }
 
-// nodeWidth chooses the size of a node: larger nodes can refer to more distant
-// parents, and need fewer copies of them. For each number of bytes it computes
-// the size of all nodes, if each one whose distance does not fit costs a copy of
-// its parent. Copies of copies are not counted, as they are rare.
+// nodeWidth chooses the size of a node: larger nodes can refer to more distant parents,
+// and need fewer copies of them. For each number of bytes it computes the size of all
+// nodes, where each one whose distance does not fit costs a copy of its parent. Copies of
+// copies are not counted, as they are rare.
 func (f *finisher) nodeWidth() width {
 	b := f.b
 	id := bitsOf(uint64(max(len(b.triples.Items), len(f.functions), 1) - 1))

@@ -12,9 +12,9 @@ import (
 	"symbolon/internal/symcache/strtab"
 )
 
-// Version is the version of the format and of its content: it also increases
-// when a file gets other frames, so that an old table never contradicts its
-// file. Open rejects every other version: a table is cheap to build again.
+// Version is the version of the format and of its content: it also increases when the
+// frames of a file change, so that an old table never contradicts its file. Open rejects
+// every other version: a table is cheap to build again.
 //
 //	1  first version
 //	2  rows of one size, after their offsets, instead of a stream for each bucket

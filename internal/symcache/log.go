@@ -9,7 +9,7 @@ type place struct{ file, line, column uint32 }
 // files of origins are known, which their encoding depends on. Addresses, nodes
 // and lines are differences, as these mostly fit in one byte.
 //
-// A record is a row with the nodes that it is the first to need:
+// A record is a row with the nodes that no earlier row needs:
 //
 //	nodes << 2 | starts a block << 1 | is a hole
 //	for each node: distance to its parent, zero for a function; number of its triple or function

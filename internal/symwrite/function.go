@@ -121,14 +121,14 @@ func (s *writer) begin(b *sym.Block, root int32, addr uint64) {
 	r.clearRecords(b)
 }
 
-// isRest reports whether a function goes on as the symbol at its entry: that is the
+// isRest reports whether a function continues as the symbol at its entry: that is the
 // padding after it.
 func (s *writer) isRest(b *sym.Block, root int32) bool {
 	r := &s.run
 	return root >= 0 && r.cost <= maxRun && b.Nodes[root].Entry == r.node.Entry && bytes.Equal(s.name(b.Nodes[root].Name), r.name)
 }
 
-// resume goes on with the run in another block or as another root.
+// resume continues the run in another block or as another root.
 func (r *run) resume(b *sym.Block, root int32, addr uint64) {
 	r.closeCalls(0, addr)
 	if r.last.node == r.root {

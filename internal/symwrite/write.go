@@ -1,10 +1,9 @@
 // Package symwrite writes opened debug files as Breakpad symbol files (.sym).
 //
-// The symbol file answers every address like the object it is made of, but for
-// columns, which the format lacks. A function in several pieces becomes a FUNC
-// for each piece; a symbol without size becomes a PUBLIC, unless it would reach
-// into code that has no symbol. Long functions are split, so that readers accept
-// the records.
+// The symbol file answers every address like its object, except for columns, which the
+// format lacks. A function in several pieces becomes a FUNC for each piece; a symbol
+// without size becomes a PUBLIC, unless it would reach into code that has no symbol. Long
+// functions are split, so that readers accept the records.
 //
 // FUNC and PUBLIC records are written to the scratch file while the object is
 // read, as FILE and INLINE_ORIGIN must precede them: memory holds only the ids of

@@ -19,7 +19,8 @@ import (
 // used on, and the next answer tries again.
 const maxWaiting = 64
 
-// fewAnswers are those of a file in one run of a command: for stacks, and for names.
+// fewAnswers is the number of answers from a file in one run of a command: for stacks,
+// and for names.
 const fewAnswers = 2
 
 // endAnswer releases an entry when an answer from it has been written. The table

@@ -32,8 +32,8 @@ type Config struct {
 	ManyNames   bool     `yaml:"-"` // more names are kept, for a process that looks many addresses up
 }
 
-// Defaults returns c with its zero fields filled in, but for those that depend on the
-// memory of the machine, which the caller of New knows.
+// Defaults returns c with its zero fields filled in, except those that depend on the
+// memory of the machine, which the caller of New sets.
 func (c Config) Defaults() Config {
 	c.Builds = cmp.Or(c.Builds, 1)
 	return c
@@ -194,7 +194,7 @@ func (t *shared) drop(o opened) {
 	}
 }
 
-// put opens an entry for all who ask for key from now on.
+// put opens an entry for all later lookups of key.
 func (t *shared) put(key cache.Key, e *entry, facts Facts, f *atomic.Pointer[locate.Freshness]) *mem.Ref[*entry] {
 	facts.Trail = remembered(facts.Trail)
 	e.Facts, e.freshness = facts, f

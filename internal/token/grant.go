@@ -21,7 +21,7 @@ func Rights() []Right { return []Right{Read, Symbolicate, Upload, UploadTry, Del
 // Any in a list means every project, scope or source.
 const Any = "*"
 
-// A Grant is what a client may do. It must not be changed.
+// A Grant has the rights of a client. It must not be changed.
 type Grant struct {
 	ID             string            `json:"id"`             // public; empty: the client has no token
 	Name           string            `json:"name,omitempty"` // for people
@@ -50,8 +50,8 @@ func (g *Grant) Manages(projects []string) bool {
 // those in which it has the right. all are the projects, and whether they are public.
 func (g *Grant) Visible(all map[string]bool) []string { return g.projects(all, Read) }
 
-// Answering returns the projects whose files may answer the requests of g, sorted:
-// those that are visible, and those in which it may symbolicate.
+// Answering returns the projects whose files may answer the requests of g, sorted: the
+// visible ones, and those in which it may symbolicate.
 func (g *Grant) Answering(all map[string]bool) []string { return g.projects(all, Read, Symbolicate) }
 
 func (g *Grant) projects(all map[string]bool, rights ...Right) []string {

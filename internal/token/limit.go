@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Limit reduces what an added token allows: to these rights, which it must have, and until
-// an expiry, which must not be later than its own. Without rights or with the zero time
-// they stay as they are.
+// Limit restricts an added token to these rights, which it must have, and to an expiry,
+// which must not be later than its own. Without rights its rights are not changed, with
+// the zero time its expiry is not.
 func (r *Ring) Limit(ctx context.Context, id string, rights []Right, expires time.Time) error {
 	return r.change(ctx, func(all []Token) ([]Token, error) {
 		i := slices.IndexFunc(all, func(t Token) bool { return t.ID == id })

@@ -1,19 +1,18 @@
-// Package token keeps the tokens that clients send, and what each of them allows.
+// Package token stores the tokens of clients with their rights.
 //
-// A token is the base64 of ID:SECRET, 43 characters without padding. Stored is a
-// SHA-256 of ID:SECRET, so a reader of the bucket cannot use the tokens. Tokens come
-// from the configuration, where any text may be one, or are added; added ones are in
-// the bucket of the state, for all nodes over it. A node reads them again every five
-// seconds, so that long a revoked token may still be valid on other nodes, and three
-// seconds more if the bucket is slow. While the bucket cannot be read, the tokens of the
-// last read stay valid.
+// A token is the base64 of ID:SECRET, 43 characters without padding. Stored is a SHA-256
+// of ID:SECRET, so a reader of the bucket cannot use the tokens. Tokens come from the
+// configuration, where any text may be one, or are added; added ones are in the bucket of
+// the state, for all nodes over it. A node reads them again every five seconds, so a
+// revoked token may stay valid that long on other nodes, and three seconds longer if the
+// bucket is slow. While the bucket cannot be read, the tokens of the last read stay
+// valid.
 //
 // # Bucket
 //
-// Every change is a version of its own, keys/1, keys/2 and so on (see package
-// numbered), with a JSON array of all tokens that are valid from then on. Releases before
-// tokens wrote keys with a right, "upload" or "read", which they have in the project
-// default.
+// Every change is a version of its own, keys/1, keys/2 and so on (see package numbered),
+// with a JSON array of all valid tokens. Releases before tokens wrote keys with one
+// right, "upload" or "read", which is valid in the project default.
 package token
 
 import (
@@ -36,7 +35,7 @@ import (
 	"symbolon/internal/ident"
 )
 
-// ErrUnknown refuses a token. It does not tell expired and revoked ones from others.
+// ErrUnknown refuses a token. It is the same for unknown, expired and revoked tokens.
 var ErrUnknown = errors.New("the token is unknown, expired or revoked")
 
 // A Token is a stored token, without its secret.
@@ -145,9 +144,9 @@ func (r *Ring) List(ctx context.Context) ([]Token, error) {
 	return slices.Clone(s.tokens), err
 }
 
-// Grant returns what a token allows, or ErrUnknown. The time it takes does not depend
-// on how much of a token is right. While the added tokens cannot be read, it finds
-// those of the configuration.
+// Grant returns the rights of a token, or ErrUnknown. The time does not depend on how
+// much of a token is correct. While the added tokens cannot be read, it finds those of
+// the configuration.
 func (r *Ring) Grant(ctx context.Context, text string) (*Grant, error) {
 	all, err := r.All(ctx)
 	sum, now := sha256.Sum256(canonical(text)), r.now()

@@ -23,7 +23,7 @@ type Breaker struct {
 	failures []failures // oldest first
 }
 
-// failures are those of one period.
+// failures are the failures of one period.
 type failures struct {
 	start time.Time
 	n     int

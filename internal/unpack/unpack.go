@@ -29,8 +29,8 @@ const (
 	// maxRatio is how many more may come out of each byte of a file. Debug
 	// information has less than 50.
 	maxRatio = 200
-	// bestRatio is what zlib packs at best, and bestZstd what zstd does: a block
-	// of 128 KiB in 4 bytes.
+	// bestRatio is the best compression ratio of zlib, bestZstd that of zstd: a block of
+	// 128 KiB in 4 bytes.
 	bestRatio = 1100
 	bestZstd  = 32 << 10
 	// MaxUnpacked bounds all sections of a file.

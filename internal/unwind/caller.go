@@ -214,10 +214,9 @@ func (w *walker) linkAt(f *Frame, c *caller, at uint64) bool {
 	return w.accept(f, c, technique, mustBeCall)
 }
 
-// doubtLink returns what speaks against a link of the chain of frame pointers at
-// an address, "" if nothing does. Where code may use the register for anything
-// else, the function of f may not have set it: it is that of an outer frame then,
-// or a number.
+// doubtLink returns the reason against a link of the chain of frame pointers at an
+// address, "" if there is none. Where code may use the register for something else, the
+// function of f may not have set it: then it belongs to an outer frame, or is any number.
 func (w *walker) doubtLink(f *Frame, at, next, pc uint64) string {
 	switch w.matches(pc, f.Lookup) {
 	case matchYes:

@@ -46,8 +46,8 @@ const uncovered = "neither unwind information nor symbols cover it"
 func (m *Module) hasRules() bool { return m.Rules != nil && m.Rules.HasRules() }
 
 // isSparse reports whether most of the executable memory of a module has no unwind
-// information: that of a stripped program has often that of its first instructions
-// and of its calls to libraries only.
+// information: a stripped program often has it only for its first instructions and for
+// calls to libraries.
 func (w *walker) isSparse(m *Module) bool {
 	const samples = 128
 	if m.coverage.Load() == coverageUnknown {
@@ -128,7 +128,7 @@ func (w *walker) refuseGuess(pc uint64) string {
 	return why
 }
 
-// A match tells whether the call before a return address reaches a function.
+// A match is the result of comparing the call before a return address with a function.
 type match uint8
 
 const (
@@ -166,7 +166,7 @@ func (w *walker) returnTo(c *caller, addr uint64) bool {
 	return ok
 }
 
-// A check is what the return address of a candidate must be.
+// A check is the condition for the return address of a candidate.
 type check uint8
 
 const (
@@ -199,9 +199,9 @@ func (w *walker) accept(f *Frame, c *caller, technique string, must check) bool 
 	return true
 }
 
-// refuseProgress returns the reason why the stack pointer of c is not outwards of
-// that of f, "" if it is. A function without a frame, on CPUs with a link
-// register, leaves it where it is. Another stack may be anywhere.
+// refuseProgress returns the reason why the stack pointer of c has not moved outwards
+// from that of f, "" if it has. A function without a frame, on CPUs with a link register,
+// does not move it. Another stack may be anywhere.
 func (w *walker) refuseProgress(f *Frame, c *caller) string {
 	from, _ := f.Registers.Get(w.CPU.SP)
 	to, _ := c.regs.Get(w.CPU.SP)

@@ -13,15 +13,14 @@
 //   - the chain of frame pointers;
 //   - a scan of the stack for return addresses.
 //
-// No technique is believed without a check: the result must be an address of
-// code, and the stack pointer must have moved outwards. Guesses must also follow
-// a call instruction wherever the code is known, and a scanned frame must allow
-// the next step. A result that is refused costs only itself: the next technique
-// is used.
+// The result of every technique is checked: it must be an address of code, and the stack
+// pointer must have moved outwards. Guesses must also follow a call instruction wherever
+// the code is known, and a scanned frame must allow the next step. If a result is
+// refused, the next technique is used.
 //
-// The walk ends at the outermost function of a thread, which unwind information,
-// its name or that of the function it called tells; at a null return address; and
-// where nothing plausible is found.
+// The walk ends at the outermost function of a thread, which is recognized by unwind
+// information, its name, or the name of the function that it called; at a null return
+// address; and where nothing plausible is found.
 //
 // # Limits and concurrency
 //

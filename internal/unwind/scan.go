@@ -109,10 +109,10 @@ func (w *walker) callerAt(f *Frame, slot, from, pc uint64, trust Trust) caller {
 	return c
 }
 
-// confirm walks on from a scanned caller by unwind information alone. It returns
-// the number of frames, maxConfirm at the end of the stack, and what speaks
-// against the caller, "" if nothing does. Unwind information that needs a
-// register which a scan cannot know does not.
+// confirm walks on from a scanned caller by unwind information alone. It returns the
+// number of frames, maxConfirm at the end of the stack, and the reason against the
+// caller, "" if there is none. Unwind information that needs a register which a scan
+// cannot know does not count as one.
 func (w *walker) confirm(c *caller) (steps int, why string) {
 	regs := c.regs
 	for ; steps < maxConfirm; steps++ {

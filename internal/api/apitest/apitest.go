@@ -81,7 +81,7 @@ func (s *Server) Serve(cfg api.Config, routes []api.Route) {
 	s.URL = listener.URL
 }
 
-// An Answer is what a client gets.
+// An Answer is the answer that a client gets.
 type Answer struct {
 	Status int
 	Header http.Header

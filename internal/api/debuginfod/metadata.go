@@ -36,8 +36,8 @@ type File struct {
 // Words are the types of files, with which paths of the protocol end.
 func Words() []string { return []string{"executable", "debuginfo"} }
 
-// metadata answers a question for uploaded files. Each may be a search of all uploads,
-// so they are answered one after the other.
+// metadata answers a question for uploaded files. Each may be a search of all uploads, so
+// they are answered one at a time.
 func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	q, why := parseQuery(r)
 	if why != "" {
@@ -63,7 +63,7 @@ func (d *Door) metadata(w http.ResponseWriter, r *http.Request) {
 	api.WriteJSON(w, http.StatusOK, answer)
 }
 
-// search returns the files of a query, those that were found if ctx ends.
+// search returns the files of a query; if ctx ends, those found so far.
 func (d *Door) search(ctx context.Context, g *token.Grant, q Query) (files []File, err error) {
 	select {
 	case d.searching <- struct{}{}:

@@ -89,8 +89,9 @@ func (a *assembler) runs(o *order, p *part) bool {
 	return a.find(o, p) != nil
 }
 
-// find returns the job for a file, if its result holds for an order: that of a refused
-// file for a while, others for requests that began before their end. The caller holds mu.
+// find returns the job for a file, if its result is valid for an order: the result of a
+// refused file is valid for a while, others for requests that began before the job ended.
+// The caller holds mu.
 func (a *assembler) find(o *order, p *part) *job {
 	j := a.jobs[jobKey{o.project, p.sum}]
 	switch {

@@ -63,8 +63,8 @@ func (d *Door) receiveChunks(_ http.ResponseWriter, r *http.Request, g *token.Gr
 	}
 }
 
-// receiveChunk stores a chunk. The name of its file is the SHA-1 of its content, and
-// that of its field tells how it is compressed.
+// receiveChunk stores a chunk. The name of its file is the SHA-1 of its content, the name
+// of its field states the compression.
 func (d *Door) receiveChunk(ctx context.Context, holder string, part *multipart.Part, codings map[string]decoder) error {
 	var sum ident.SHA1
 	if err := sum.UnmarshalText([]byte(part.FileName())); err != nil {

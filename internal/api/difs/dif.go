@@ -33,7 +33,7 @@ type headers struct {
 	Type string `json:"Content-Type"`
 }
 
-// contents describes what a file has.
+// contents describes the contents of a file.
 type contents struct {
 	Type     string   `json:"type,omitempty"`
 	Features []string `json:"features"`
@@ -75,8 +75,8 @@ var sentryFeatures = []struct {
 	{object.HasSymbols, "symtab"}, {object.HasDebug, "debug"}, {object.HasUnwind, "unwind"}, {object.HasSources, "sources"},
 }
 
-// sumDigits is how many digits of the SHA-256 of a file tell it from the others of its
-// upload.
+// sumDigits is the number of digits of the SHA-256 that distinguish a file from others of
+// its upload.
 const sumDigits = 16
 
 // describe returns the description of a file, or of an object in it.
@@ -119,7 +119,7 @@ func describe(f *store.Found) *dif {
 	return d
 }
 
-// describeObject adds what a binary is and has.
+// describeObject adds the identity and the contents of a binary.
 func (d *dif) describeObject(o *store.Object) {
 	if o.Module.Arch != 0 {
 		d.CPU = o.Module.Arch.String()

@@ -1,6 +1,6 @@
-// Package difs is the door of Sentry's clients for debug information files:
-// sentry-cli and the build plug-ins on it upload through it, and a Symbolicator or
-// another Symbolon reads through it, as from a project of Sentry.
+// Package difs serves Sentry's protocol for debug information files: sentry-cli and the
+// build plug-ins that run it upload files, and Symbolicator or another Symbolon reads
+// them as from a project of Sentry.
 //
 //	GET    /api/0/                                                  version and rights of the token
 //	GET    /api/0/organizations/ORG/chunk-upload/                   how to cut files into chunks
@@ -14,13 +14,13 @@
 //	POST   /api/0/projects/ORG/PROJECT/files/dsyms/associate/       nothing, for old clients
 //	POST   /api/0/projects/ORG/PROJECT/reprocessing/                likewise
 //
-// The project is that of the store; any organization is accepted. The files that a
-// request assembles are one upload. A file that the project has belongs to it too if
-// its own upload is older than a day or has other labels. A file is identified by its
+// PROJECT is a project of the store; any ORG is accepted. The files that a request
+// assembles are one upload. A file that the project has already is added to it if the
+// existing upload is older than a day or has other labels. A file is identified by its
 // content, and ids of requests are used only for files that have none (Claim).
 //
 // Files are assembled in the background. The request waits for a few seconds, so that
-// most answers are final; the client asks again for the others.
-// Chunks belong to the token that sent them. Errors are {"detail": text}, which the
-// clients print. A Door is safe for concurrent use.
+// most answers are final; the client asks again for the others. Chunks belong to the
+// token that sent them. Errors are {"detail": text}, which the clients print. A Door is
+// safe for concurrent use.
 package difs

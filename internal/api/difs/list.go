@@ -75,8 +75,8 @@ func (d *Door) list(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// modulesOf returns the modules whose files a query asks for, those of the first that
-// has any.
+// modulesOf returns the alternative modules of a query; the first one that has files is
+// the answer.
 func modulesOf(q url.Values) (list []ident.Module, err error) {
 	if text := q.Get("debug_id"); text != "" {
 		id, err := ident.ParseDebugID(text)
@@ -118,8 +118,8 @@ type cursor struct {
 	skip   int
 }
 
-// parseCursor parses a cursor in the form of Sentry: three fields with colons, the
-// last of which tells the direction.
+// parseCursor parses a cursor in the form of Sentry: three fields separated by colons,
+// the last of which is the direction.
 func parseCursor(text string) (c cursor, err error) {
 	if text == "" {
 		return c, nil

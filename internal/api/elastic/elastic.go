@@ -27,7 +27,7 @@ import (
 // Deps are the dependencies of a door.
 type Deps struct {
 	Store *symbfile.Store
-	// Grant returns what the client of a request may do.
+	// Grant returns the rights of the client of a request.
 	Grant func(*http.Request) (*token.Grant, error)
 	// IsOpen reports whether reading needs no token.
 	IsOpen func(context.Context) (bool, error)

@@ -165,8 +165,8 @@ func tag(info *symbfile.Info) string {
 	return fmt.Sprintf("\"%x-%x\"", info.Content[:10], info.Published.UnixNano())
 }
 
-// mirror serves symbfiles as they are stored. The answer and its ETag are of the
-// same state of the file; otherwise the answer fails.
+// mirror serves symbfiles in their stored form. The answer and its ETag are of the same
+// state of the file; otherwise the answer fails.
 func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, ok := mirrorPath(r)
@@ -193,7 +193,7 @@ func (d *Door) mirror(kind symbfile.Kind) http.HandlerFunc {
 	}
 }
 
-// blob reads a symbfile as it is stored, from any offset. It fails if the file is
+// blob reads the stored form of a symbfile, from any offset. It fails if the file is
 // replaced meanwhile.
 type blob struct {
 	ctx   context.Context

@@ -38,7 +38,7 @@ type reserver struct {
 	err   error
 }
 
-// partState tells what a reserver reads.
+// partState is the part of a body that a reserver reads.
 type partState uint8
 
 const (

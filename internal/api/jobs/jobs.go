@@ -197,8 +197,8 @@ func (s *Jobs) keep(j *Job, a *Answer) {
 	})
 }
 
-// evict removes answers while there is too little memory, the oldest first, but
-// not that of the newest job. The caller holds mu.
+// evict removes answers while there is too little memory, the oldest first; it keeps the
+// answer of the newest job. The caller holds mu.
 func (s *Jobs) evict(newest *Job, may func(*Job) bool) {
 	for at := s.finished.Front(); at != newest.place && s.held > s.cfg.Memory; {
 		old := at.Value.(*Job)

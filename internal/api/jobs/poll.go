@@ -35,9 +35,9 @@ func (s *Jobs) Run(w http.ResponseWriter, r *http.Request, j *Job, wait time.Dur
 	a.Free() // no other client has the id
 }
 
-// Poll answers a request for the job with an id, of any node, that belongs to a
-// scope that the client sees. Like Run it waits for the answer. An error is that of
-// the store; then the client has no answer yet.
+// Poll answers a request for the job with an id, of any node, if the client may see its
+// scope. Like Run it waits for the answer. An error is an error of the store; the client
+// has no answer then.
 func (s *Jobs) Poll(w http.ResponseWriter, r *http.Request, sees func(scope string) bool, id string, wait time.Duration) error {
 	j := s.find(id)
 	switch {

@@ -24,8 +24,7 @@ type Table[R any] struct {
 	required uint64 // bits of members
 }
 
-// NewTable returns the table of at most 64 members, those that occur most often
-// first.
+// NewTable returns the table of at most 64 members, the most frequent ones first.
 func NewTable[R any](members []Member[R]) *Table[R] {
 	t := &Table[R]{members: members}
 	for i := range members {

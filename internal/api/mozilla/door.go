@@ -22,13 +22,13 @@ type Open func(ctx context.Context, g *token.Grant, asked []source.FileRequest) 
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do.
+	// Grant returns the rights of the client of a request.
 	Grant func(*http.Request) (*token.Grant, error)
 	Run   func(ctx context.Context, g *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error)
 	// Open opens the first requested file that the client may read. A .sym file may be
 	// made of another one.
 	Open Open
-	// OpenTry does so among the files of try builds too.
+	// OpenTry also searches the files of try builds.
 	OpenTry Open
 	// Identify returns the identifiers that such a file has.
 	Identify func(ctx context.Context, g *token.Grant, asked source.FileRequest) (ident.Module, error)
@@ -36,7 +36,8 @@ type Deps struct {
 	Log      *slog.Logger
 }
 
-// lookups is what the encoders use of a *symbolicate.Result. Tests have others.
+// lookups has the methods of a *symbolicate.Result that the encoders use. Tests have
+// others.
 type lookups interface {
 	Frames(i int) ([]sym.Frame, error)
 	AppendText(dst []byte, m int32, t sym.Text) (out []byte, plain bool)
@@ -121,7 +122,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, is dialect, fail a
 	return nil
 }
 
-// identify returns what the client of a request may do. If its token is not valid, it
+// identify returns the rights of the client of a request. If its token is not valid, it
 // answers with an error and returns false.
 func (d *Door) identify(w http.ResponseWriter, r *http.Request, fail api.FailFunc) (g *token.Grant, ok bool) {
 	g, err := d.grant(r)
@@ -156,9 +157,9 @@ func explain(err error) (status int, title string) {
 	return refused.Status, refused.Text
 }
 
-// moduleName returns the name of a module in frames: that of the code if it is
-// known, else that of the debug file. As in Eliot, a name with a space does not
-// count. A long name is truncated, since each frame repeats it.
+// moduleName returns the name of a module in frames: the name of the code file if it is
+// known, else of the debug file. As in Eliot, a name with a space is ignored. A long name
+// is truncated, since each frame repeats it.
 func (a *answer) moduleName(m int32) string {
 	switch {
 	case m < 0 || a.modules[m].file == "":

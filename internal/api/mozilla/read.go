@@ -54,8 +54,8 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, open Open) {
 	api.SendFile(w, r, f, d.log)
 }
 
-// redirect answers a request with the code id of a binary by the path of its .sym
-// file, if a file tells its debug id.
+// redirect answers a request with the code id of a binary by the path of its .sym file,
+// if a file has its debug id.
 func (d *Door) redirect(w http.ResponseWriter, r *http.Request, file string, code ident.CodeID) {
 	if !d.isReadable(file) || code.IsZero() {
 		api.FailError(w, r, http.StatusNotFound, symbolNotFound)

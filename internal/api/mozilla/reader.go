@@ -20,7 +20,7 @@ type dialect struct {
 // allows.
 func (is dialect) strict() bool { return is.limits.Strict && !is.tecken }
 
-// either returns the text of Tecken or that of Eliot.
+// either returns the text of Tecken or of Eliot.
 func (is dialect) either(tecken, eliot string) string {
 	if is.tecken {
 		return tecken

@@ -96,9 +96,9 @@ func (j *jobReader) readFrame() (invalid string) {
 	return ""
 }
 
-// resolve replaces the indexes in the frames of the present job by those of
-// modules of the request. It returns the first error of the stacks: that of an
-// index, since those of the frames come first, or else stacks.invalid.
+// resolve replaces the indexes in the frames of the current job with indexes of modules
+// of the request. It returns the first error of the stacks: an invalid index, since
+// errors of frames come first, or else stacks.invalid.
 func (j *jobReader) resolve() (invalid string) {
 	modules := j.req.maps[j.job.maps.from:]
 	frames := j.req.query.Frames
@@ -140,7 +140,8 @@ func (j *jobReader) readIndex() (index int32, ok bool) {
 	return int32(min(max(v, -2), math.MaxInt32)), true
 }
 
-// numberKind tells which numbers Eliot accepts as an integer.
+// numberKind is the kind of a number, which decides whether Eliot accepts it as an
+// integer.
 type numberKind int
 
 const (

@@ -32,7 +32,7 @@ const maxBody = 4 << 20
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do.
+	// Grant returns the rights of the client of a request.
 	Grant func(*http.Request) (*token.Grant, error)
 	// Explain looks up a module, given as NAME/ID, and returns its trail as a value
 	// for encoding/json.

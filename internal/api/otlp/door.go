@@ -2,12 +2,13 @@
 //
 //	POST /v1development/profiles
 //
-// Profiles get names, and are sent to the next hop, whose status, body and Retry-After
-// are the answer. Locations whose symbols are not ready in time go on without a name,
-// and a message that cannot be read goes on as it came: symbols are never the reason of
-// a failure. Errors of the door are a Status message, as the protocol demands.
+// Names are added to the profiles, and the result is sent to the next hop, whose status,
+// body and Retry-After are the answer. Locations whose symbols are not ready in time are
+// forwarded without names, and a message that cannot be read is forwarded unchanged:
+// missing symbols never fail a request. Errors are a Status message, as the protocol
+// requires.
 //
-// A Door is safe for concurrent use. It keeps nothing: senders may retry.
+// A Door is safe for concurrent use. It stores nothing, so clients may retry.
 package otlp
 
 import (
@@ -35,7 +36,7 @@ import (
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do, if it may symbolicate.
+	// Grant returns the rights of the client of a request, if it may symbolicate.
 	Grant func(*http.Request) (*token.Grant, error)
 	// Names returns names from the files that may answer a client. They wait as long as
 	// profiles do.
@@ -165,7 +166,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(resp.Body, maxAnswer)) // the client gets what there is
 }
 
-// name returns the compressed body with names, or, with an error, as it is.
+// name returns the compressed body with names, or, with an error, unchanged.
 func (d *Door) name(ctx context.Context, g *token.Grant, body []byte) (packed []byte, err error) {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is known

@@ -158,7 +158,7 @@ func (d *Door) disassemble(obj *object.Object, start, size uint64) (*asmAnswer, 
 	return out, nil
 }
 
-// instructionSet returns that of the code at an address.
+// instructionSet returns the instruction set of the code at an address.
 func instructionSet(obj *object.Object, addr uint64) (disas.Arch, error) {
 	arch := obj.Info().Module.Arch
 	switch {

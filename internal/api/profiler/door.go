@@ -36,7 +36,7 @@ type Deps struct {
 	Code func(ctx context.Context, g *token.Grant, m ident.Module) (*locate.Found, error)
 	// Source returns a source file of a program from a debuginfod server.
 	Source func(ctx context.Context, g *token.Grant, program ident.CodeID, path string) ([]byte, error)
-	// HasFiles tells that files of this machine may be sent from any folder.
+	// HasFiles allows files of this machine from any folder.
 	HasFiles bool
 	Log      *slog.Logger
 }

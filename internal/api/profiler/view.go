@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Viewer serves a profile to the page of the Firefox Profiler, and the answers to what
-// the page asks for, below a path that only the page gets. All other paths are 404, and
-// only those below it can be read by pages.
+// Viewer serves a profile to the page of the Firefox Profiler, and answers the requests
+// of the page, below a secret path that only the page gets. Other paths are 404, and
+// pages of other origins can read nothing but these answers.
 type Viewer struct {
 	file  string
 	next  http.Handler
 	token string
 }
 
-// NewViewer returns a viewer of the profile in a file, which is served as it is. Next
+// NewViewer returns a viewer of the profile in a file, which is served unchanged. Next
 // answers POST requests.
 func NewViewer(file string, next http.Handler) *Viewer {
 	secret := make([]byte, 24)

@@ -16,9 +16,9 @@ import (
 )
 
 // EachFile calls yield for the files of an archive, with their numbers and names in it.
-// It does so for several small files at a time, so that storing them uses all cores, and
-// stops at an error. It returns the error for the first file that has one. If a file or
-// the archive cannot be unpacked, the error is an *api.Refusal that names it.
+// It calls yield for several small files concurrently, so that storing them uses all
+// cores, and stops at an error. It returns the error of the first file that has one. If a
+// file or the archive cannot be unpacked, the error is an *api.Refusal that names it.
 func EachFile(src bin.Source, space bin.Space, yield func(number int, name string, r io.Reader) error) error {
 	c := newCrew(yield)
 	err := archive.Each(src, "", archive.Limits{}, space, c.file)

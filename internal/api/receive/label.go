@@ -17,8 +17,8 @@ const (
 	maxLabel  = 200 // bytes of a name and a value
 )
 
-// Labels returns the labels of an upload: those that the client wants, and over them
-// those of its token.
+// Labels returns the labels of an upload: those of the request, overridden by those of
+// its token.
 func Labels(r *http.Request, g *token.Grant) (map[string]string, error) {
 	return ParseLabels(r.URL.Query()["label"], g)
 }

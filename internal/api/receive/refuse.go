@@ -1,5 +1,5 @@
-// Package receive has what the doors for uploads of debug files share: the reasons why
-// uploads are refused, their labels, and their archives.
+// Package receive has the common parts of the doors for uploads of debug files: the
+// reasons why uploads are refused, their labels, and their archives.
 package receive
 
 import (
@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/token"
 )
 
-// Status returns the status for what a store refuses.
+// Status returns the status for a refusal of the store.
 func Status(refused *store.Refusal) int {
 	if errors.Is(refused, bin.ErrLimit) {
 		return http.StatusRequestEntityTooLarge
@@ -25,8 +25,7 @@ func Status(refused *store.Refusal) int {
 // errBusy is answered if the store fails. Clients try again.
 var errBusy = api.Refuse(http.StatusServiceUnavailable, "the store does not respond; try again")
 
-// Known returns what a client gets for an error that it can do something about, nil for
-// others.
+// Known returns the answer to an error that the client can act on, nil for other errors.
 func Known(err error) *api.Refusal {
 	var own *api.Refusal
 	var stored *store.Refusal
@@ -46,8 +45,8 @@ func Known(err error) *api.Refusal {
 	return nil
 }
 
-// Answer returns what the client gets for an error, nil if it has left. Errors that are
-// not the fault of the client are logged.
+// Answer returns the answer to an error, nil if the client has disconnected. Errors that
+// are not the fault of the client are logged.
 func Answer(r *http.Request, err error, log *slog.Logger) *api.Refusal {
 	if known := Known(err); known != nil || r.Context().Err() != nil {
 		return known

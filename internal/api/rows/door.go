@@ -1,5 +1,5 @@
-// Package rows is the door for the functions of data warehouses: many rows in a
-// request, each with its answer. A row is what filter/rows reads.
+// Package rows serves the functions of data warehouses: a request has many rows, each of
+// which gets an answer. Rows are those that filter/rows reads.
 //
 //	{"calls": [[ROW], …]}      → {"replies": [ROW, …]}      remote functions of BigQuery
 //	{"data": [[0, ROW], …]}    → {"data": [[0, ROW], …]}    external functions of Snowflake
@@ -27,13 +27,13 @@ import (
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do, if it may symbolicate.
+	// Grant returns the rights of the client of a request, if it may symbolicate.
 	Grant func(*http.Request) (*token.Grant, error)
 	// Run returns a run over the files that may answer the client.
 	Run func(r *http.Request, g *token.Grant) *filter.Run
 	// Text rewrites rows that are text.
 	Text func(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error
-	// MaxModules limits the modules of a request, those of rows that are requests aside.
+	// MaxModules limits the modules of a request, not counting rows that are requests.
 	// Below zero: no limit.
 	MaxModules int
 	Log        *slog.Logger

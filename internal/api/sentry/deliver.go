@@ -40,8 +40,8 @@ func (d *Door) deliver(ctx context.Context, begin engine, e *encoder, f format) 
 	return e.Err
 }
 
-// answer works on a job until it has an answer. Downloads and tables that others
-// wait for go on after a client has left.
+// answer works on a job until it has an answer. Downloads and tables that other clients
+// wait for continue after a client has disconnected.
 func (d *Door) answer(j *jobs.Job, begin engine, q *request, requestID string) {
 	a := d.jobs.NewAnswer()
 	err := q.addStacks(j.Context())

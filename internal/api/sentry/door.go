@@ -22,7 +22,7 @@ import (
 
 // Deps are the dependencies of a door.
 type Deps struct {
-	// Grant returns what the client of a request may do.
+	// Grant returns the rights of the client of a request.
 	Grant func(*http.Request) (*token.Grant, error)
 	// Engine returns an engine over the sources of a search.
 	Engine func(context.Context, Search) (*symbolicate.Engine, error)
@@ -52,7 +52,8 @@ type Search struct {
 // engine begins to open the modules of a request.
 type engine func(ctx context.Context, req *symbolicate.Request) ([]symbolicate.Module, result)
 
-// result is what the encoder uses of a *symbolicate.Result. Tests have others.
+// result has the methods of a *symbolicate.Result that the encoder uses. Tests have
+// others.
 type result interface {
 	Next() (modules []int32, more bool)
 	Open(from, to int)

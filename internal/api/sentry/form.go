@@ -35,9 +35,9 @@ func (f *form) Close() {
 	}
 }
 
-// readForm reads the body of a request into a temporary file, and the parts that
-// are known into memory. name is that of the part with the file. The error is an
-// *api.Refusal or that of the disk.
+// readForm reads the file in the body of a request, the part called name, into a
+// temporary file, and the other known parts into memory. The error is an *api.Refusal or
+// an error of the disk.
 func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 	f := &form{parts: map[string][]byte{}}
 	defer func() {

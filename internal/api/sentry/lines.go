@@ -203,8 +203,8 @@ func (l *lines) flush() {
 	l.sent = l.door.deps.Now()
 }
 
-// finish sends the complete lines that are left, and that of the status. It
-// returns false if a part of an incomplete line is sent already.
+// finish sends the remaining complete lines and the line of the status. It returns false
+// if a part of an incomplete line is sent already.
 func (l *lines) finish(status, message string) bool {
 	rest := l.Buf
 	_, _ = l.out.Write(rest[:bytes.LastIndexByte(rest, '\n')+1]) // the client may have left

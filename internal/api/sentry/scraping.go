@@ -59,7 +59,7 @@ func matches(pattern string, u *url.URL) bool {
 }
 
 // canonicalHost returns the form in which hosts are compared: in lower case, with
-// punycode decoded. An invalid label stays as it is.
+// punycode decoded. An invalid label is not changed.
 func canonicalHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {

@@ -1,5 +1,5 @@
-// Package tecken is the door of Mozilla's clients for uploads of debug files, with the
-// requests and answers of Mozilla's symbol server, Tecken.
+// Package tecken serves uploads of debug files by Mozilla's clients, with the requests
+// and answers of Mozilla's symbol server, Tecken.
 //
 //	POST   /upload/                    a zip of files, or the address of one in the field url
 //	POST   /upload/v2/                 a list of files, to which the answer has addresses
@@ -14,12 +14,12 @@
 //	DELETE /api/tokens/token/ID        revokes one
 //	GET    /missingsymbols.csv         modules that were asked for and not found
 //
-// Files go to the project of the token, or to default. Those of try builds go to a
-// project beside it (Try). Below /try/, clients that may read the first project read
-// the second one too.
+// Files go to the project of the token, or to default. Files of try builds go to a second
+// project next to it (Try). Clients that may read the first project can read the second
+// one below /try/.
 //
-// All files of a zip are stored, or none of them. They are identified by their content;
-// a path with another identifier is refused, since no request for it would find the
-// file. A file of a session is an upload of its own. Errors are {"error": text}, which the clients print. A Door is safe for
-// concurrent use.
+// All files of a zip are stored, or none of them. They are identified by their content; a
+// path with another identifier is refused, since no request for it would find the file.
+// Each file of a session is an upload of its own. Errors are {"error": text}, which the
+// clients print. A Door is safe for concurrent use.
 package tecken

@@ -68,9 +68,9 @@ func Regular(all map[string]bool) map[string]bool {
 	return all
 }
 
-// WithTry returns the projects that a client may read below /try/: the regular ones,
-// and those of their try builds if they are public or the client may read the regular
-// one by its token.
+// WithTry returns the projects that a client may read below /try/: regular projects, and
+// their projects for try builds if these are public or the token of the client may read
+// the regular one.
 func WithTry(g *token.Grant, all map[string]bool) []string {
 	list := g.Visible(Regular(all))
 	for _, name := range slices.Clone(list) {
@@ -106,7 +106,7 @@ type client struct {
 // errNoToken refuses a client without a token.
 var errNoToken = api.Refuse(http.StatusForbidden, "This requires an Auth-Token to authenticate the request")
 
-// grant returns what the client of a request may do.
+// grant returns the rights of the client of a request.
 func (d *Door) grant(r *http.Request) (*token.Grant, error) {
 	g, err := d.Grant(r)
 	switch {

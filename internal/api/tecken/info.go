@@ -21,7 +21,7 @@ import (
 // never is the expiry of tokens that do not expire.
 var never = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// authInfo answers what a token allows.
+// authInfo answers with the rights of a token.
 func (d *Door) authInfo(w http.ResponseWriter, r *http.Request) error {
 	c, err := d.uploader(r)
 	if err != nil {
@@ -104,8 +104,8 @@ func infoOf(f *store.Found, name string) map[string]string {
 
 const maxDays = 30
 
-// missingSymbols answers with the modules that were not found, as CSV: those of projects
-// that the client may read, those that were asked for most first.
+// missingSymbols answers with the missing modules of the projects that the client may
+// read, as CSV, the most requested ones first.
 func (d *Door) missingSymbols(w http.ResponseWriter, r *http.Request) error {
 	g, err := d.grant(r)
 	if err != nil {

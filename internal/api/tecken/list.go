@@ -135,8 +135,8 @@ func (d *Door) showUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listFiles answers with a page of files, those of whole uploads: the ones that are
-// older than the one in before.
+// listFiles answers with a page of files: the files of uploads older than the one in
+// before, never only a part of an upload.
 func (d *Door) listFiles(w http.ResponseWriter, r *http.Request) error {
 	projects, err := d.readable(r)
 	if err != nil {

@@ -41,7 +41,7 @@ type planned struct {
 	MD5  string `json:"md5_hash"` // of the file before its compression for the way
 }
 
-// isCompressed reports whether the client is asked to compress a file.
+// isCompressed reports whether the client must compress a file.
 func (f *planned) isCompressed() bool { return strings.HasSuffix(f.Key, ".sym") }
 
 // check returns why a file of a session is refused, or "".

@@ -128,8 +128,8 @@ func (d *Door) planned(r *http.Request) (*plan, *planned, error) {
 	return p, &p.Files[n], nil
 }
 
-// partial returns a file that is being received. Files of which nothing has come for an
-// hour are removed.
+// partial returns a file that is being received. Files that received nothing for an hour
+// are removed.
 func (d *Door) partial(key string) (*partial, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,14 +19,14 @@
 //
 // # Security
 //
-// As long as there are no tokens, the pages are for clients of this machine; afterwards
-// for those that sent a token to /ui/login, or with the request. Login gives the browser
-// a cookie with the token, encrypted with a key of the state, so that all nodes can read it
-// and a reader of the state or of the cookie alone cannot use the token. It expires after
+// As long as there are no tokens, only clients of this machine may use the pages;
+// afterwards only those that sent a token to /ui/login, or with the request. Login sets a
+// cookie with the token, encrypted with a key in the state, so that all nodes can read
+// it, and neither the state nor the cookie alone reveals the token. It expires after
 // twelve hours, or with the token. Forms of other origins are refused.
 //
-// Pages of other origins can read only the profiles that are kept for the Firefox Profiler,
-// by their secret keys.
+// Pages of other origins can only read the profiles that are kept for the Firefox
+// Profiler, if they know the secret keys.
 //
 // All texts of files and requests are escaped. No page runs a script or uses a style that
 // is not a file of this package.

@@ -54,7 +54,7 @@ func (d *Door) showMissing(v *visit) (view, error) {
 	return view{title: "Missing modules", data: data, body: missingView(v, data)}, err
 }
 
-// reportMissing returns what a visit asks for.
+// reportMissing returns the rows that a visit selects.
 func (d *Door) reportMissing(v *visit) (*missingData, missing.Report, error) {
 	q := v.URL.Query()
 	data := &missingData{Since: cmp.Or(q.Get("since"), "24h"), Query: strings.TrimSpace(q.Get("q"))}
@@ -89,8 +89,8 @@ func (d *Door) downloadMissing(w http.ResponseWriter, v *visit) error {
 }
 
 // wantsRow returns the function that chooses the rows with a text. Most interfaces do not
-// tell the project of a client, so only an operator of the whole server sees rows without
-// one; others see those of projects that they may see.
+// know the project of a client, so only an operator of the whole server sees rows without
+// a project; others see the rows of projects that they may see.
 func (d *Door) wantsRow(v *visit, text string) (func(*missing.Row) bool, error) {
 	all, err := d.deps.Store.Projects(v.Context())
 	visible := v.grant.Visible(all)
@@ -131,7 +131,7 @@ func rowName(r *missing.Row) string {
 // rowID returns the debug id, or without one the code id.
 func rowID(r *missing.Row) string { return cmp.Or(r.DebugID, r.CodeID) }
 
-// askedBy returns who asked for a module.
+// askedBy returns the interface and the product that requested a module.
 func askedBy(r *missing.Row) string {
 	text := strings.TrimSpace(r.Door + " " + r.Product)
 	if r.Project != "" {

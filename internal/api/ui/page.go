@@ -37,10 +37,10 @@ type view struct {
 	note  string // the outcome of an action
 }
 
-// An action does what a form says. It returns a view, or a page to go to.
+// An action is the action of a form. It returns a view, or a page to go to.
 type action func(v *visit, p *progress) (outcome, error)
 
-// An outcome is that of an action.
+// An outcome is the result of an action.
 type outcome struct {
 	view *view
 	file *download

@@ -117,7 +117,7 @@ func (d *Door) showProfile(v *visit) (view, error) {
 
 var errNoProfile = api.Refuse(http.StatusNotFound, "the profile was removed: profiles are kept for an hour")
 
-// isLoopback reports whether an address is that of a server of the client's own machine.
+// isLoopback reports whether an address belongs to a server on the client's own machine.
 func isLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

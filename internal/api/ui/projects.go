@@ -74,7 +74,7 @@ func (d *Door) setProject(v *visit, _ *progress) (outcome, error) {
 	return outcome{to: "ui/projects", note: "set"}, d.deps.Store.SetProject(v.Context(), name, v.PostFormValue("public") == "yes")
 }
 
-// state returns who may read the files of the project, or with isOther who may not.
+// state returns whether the project is public or private, with isOther the opposite.
 func (p *projectRow) state(isOther bool) string {
 	if p.Public != isOther {
 		return "public"

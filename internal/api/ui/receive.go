@@ -33,7 +33,7 @@ type resultData struct {
 	back     string       // page of the module for which it was sent
 }
 
-// A fileResult is what became of a file.
+// A fileResult is the outcome for a file.
 type fileResult struct {
 	Name    string       `json:"name"`
 	Objects []objectData `json:"objects,omitempty"`

@@ -63,7 +63,7 @@ func shares(o store.Other) string {
 	return "the same id"
 }
 
-// objectsOf describes what a file has.
+// objectsOf describes the objects of a file.
 func objectsOf(r *store.Record) []objectData {
 	list := []objectData{}
 	for i := range r.Objects {

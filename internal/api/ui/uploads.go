@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/token"
 )
 
-// maxForm limits what the form of an upload has around its files.
+// maxForm limits the form of an upload without its files.
 const maxForm = 1 << 20
 
 func (d *Door) uploadsPage() *page {

@@ -8,10 +8,9 @@
 // removed a day later, by the first Put of a process; keys that start with that
 // segment do not exist.
 //
-// The folder is the one that its path names when a method is called: a folder
-// that replaced it is used from then on, and a Put that began in the former one
-// fails. A folder that disappeared is a Transport failure, and is not created:
-// NotFound would mean that it has no blobs.
+// The path of the folder is resolved by each call: after the folder was replaced, the new
+// one is used, and a Put that began in the old one fails. A folder that disappeared is a
+// Transport failure, and is not created: NotFound would mean that it has no blobs.
 //
 // The content coding is not stored: a Put with an Encoding is Unsupported. If "a"
 // is a blob, "a/b" cannot be one. Keys are as case-sensitive as the file system.
@@ -333,9 +332,9 @@ func (d *root) place(name, key string, ifAbsent bool) (bool, error) {
 	return true, d.Rename(name, key)
 }
 
-// create gives a finished file its name unless that exists, and reports whether it
-// did. File systems without hard links, such as FAT, need a rename that does not
-// replace.
+// create links or renames a finished file to its name unless that exists, and reports
+// whether it did. File systems without hard links, such as FAT, need a rename that does
+// not replace.
 func (d *root) create(name, key string) (bool, error) {
 	err := d.Link(name, key)
 	if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) && !refused(err) {
@@ -417,7 +416,7 @@ func reserved(key string) bool {
 	return strings.EqualFold(first, temps)
 }
 
-// failure returns the fault that an error of the file system means.
+// failure returns the fault for an error of the file system.
 func failure(place string, err error) error {
 	kind := fault.Internal
 	switch {

@@ -142,7 +142,7 @@ func (w *walk) names(folder *os.Root, at string) (keys []string, err error) {
 	}
 }
 
-// isAsked reports whether a key is to be listed if it is that of a file.
+// isAsked reports whether a key must be listed if it is a file.
 func (w *walk) isAsked(key string) bool { return strings.HasPrefix(key, w.prefix) && key > w.after }
 
 // mayHave reports whether keys to list can be in a folder.

@@ -75,9 +75,8 @@ func (b *Bucket) account(ctx context.Context) (string, time.Time, error) {
 	return b.trade(ctx, "service account", func(ctx context.Context) (oauth2.TokenSource, error) { return c.TokenSource(ctx), nil })
 }
 
-// ambient uses the credentials of the machine, found where Google's tools look
-// for them: in the file that the environment names, in that of a login with
-// gcloud, at the metadata service.
+// ambient uses the credentials of the machine, in the order of Google's tools: the file
+// that the environment names, a login with gcloud, the metadata service.
 func (b *Bucket) ambient(ctx context.Context) (string, time.Time, error) {
 	const variable, login = "GOOGLE_APPLICATION_CREDENTIALS", "gcloud/application_default_credentials.json"
 	if name := b.deps.Env(variable); name != "" {
@@ -170,7 +169,7 @@ func (b *Bucket) trade(ctx context.Context, place string, open func(context.Cont
 	return "", time.Time{}, fault.New(fault.Denied, place, "no token: must have an RSA key in PEM, and an http or https address of the token service")
 }
 
-// detail describes a refusal, without what the answer repeats of the request.
+// detail describes a refusal, without the parts of the request that the answer repeats.
 func detail(req *http.Request, status int, body, answer []byte) string {
 	text := bucket.Status(status)
 	var said struct {

@@ -32,9 +32,9 @@ type reading[T any] struct {
 	expired int       // how often the value has
 }
 
-// Get returns the value. It reads it at most every five seconds, unless it has expired.
-// It returns that of the last read if it cannot be read again, or if another caller
-// reads it. If it was never read, Get returns an error.
+// Get returns the value. It reads the value at most every five seconds, unless it has
+// expired. If it cannot be read again, or another caller is reading it, Get returns the
+// value of the last read; if there was none, an error.
 func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 	was := c.current()
 	switch {

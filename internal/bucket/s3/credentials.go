@@ -89,8 +89,8 @@ func (b *Bucket) retrieve(ctx context.Context, place string, open opener) (crede
 	return credentials{c.AccessKeyID, c.SecretAccessKey, c.SessionToken}, expires, nil
 }
 
-// refusal describes an answer of a service that hands out credentials, without
-// what it repeats of the request.
+// refusal describes an answer of a service for credentials, without the parts of the
+// request that it repeats.
 func refusal(req *http.Request, status int, body, answer []byte) string {
 	a := read(answer)
 	if a.Code == "" {
@@ -116,8 +116,7 @@ func isLocal(host string) bool {
 	return host == "localhost" || host == eksHost6 || host == "fd00:ec2::254" || ip.IsLoopback() || ip.IsLinkLocalUnicast()
 }
 
-// near sends what is for this machine without a proxy, which would see the
-// credentials.
+// near sends requests to this machine without a proxy, which would see the credentials.
 type near struct{ far http.RoundTripper }
 
 func (n near) RoundTrip(req *http.Request) (*http.Response, error) {

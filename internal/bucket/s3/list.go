@@ -64,8 +64,8 @@ func (b *Bucket) fetchNames(ctx context.Context, prefix, after string, n int) ([
 // maxPages is the number of listings that continue by a token. Each needs 2 KB.
 const maxPages = 1000
 
-// pages has the tokens of the store for the pages after those that were listed. MinIO
-// omits keys after start-after if they are in a folder whose name is the beginning of
+// pages has the tokens of the store for the pages that follow listed ones. With
+// start-after instead of a token, MinIO omits keys in a folder whose name is a prefix of
 // another one: default/, after default-try/.
 type pages struct {
 	mu     sync.Mutex

@@ -6,20 +6,20 @@
 // that no other server sees a signature. Temporary failures are retried, in three
 // tries.
 //
-// A Put keeps one part of 8 MiB in memory. A larger body is sent in parts, which
-// are removed if it fails; those that a crash leaves need a life cycle rule of the
-// bucket. IfAbsent sends If-None-Match: a conflict with a concurrent write, status
-// 409, is retried, and a store that answers 501 has no conditional creates.
+// A Put keeps one part of 8 MiB in memory. A larger body is sent in parts, which are
+// removed if Put fails; a life cycle rule of the bucket must remove parts that a crash
+// leaves. IfAbsent sends If-None-Match: a conflict with a concurrent write, status 409,
+// is retried, and a store that answers 501 has no conditional creates.
 //
 // The kind of a failure follows from the code in the answer, then from the status.
 // On AWS, a missing key is Denied for credentials that may not list the bucket.
 //
 // # Security
 //
-// Services and files of the machine that have credentials are used only if the
-// configuration names them and the caller passes the environment. Requests for
-// credentials use the transport of the caller, as those for blobs do, but for
-// requests to this machine, which use no proxy.
+// Credentials from services and files of the machine are used only if the configuration
+// names them and the caller passes the environment. Requests for credentials use the
+// transport of the caller, like those for blobs, except that requests to this machine use
+// no proxy.
 package s3
 
 import (

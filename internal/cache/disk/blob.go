@@ -27,10 +27,10 @@ func openBlob(path string, kind uint8, size int64) (cache.Blob, error) {
 	return newBlob(f, kind, size)
 }
 
-// newBlob returns a Blob of an open file, which it owns from then on. Entries
-// that are used in place are read into private memory, so that a file that is
-// truncated, changed or damaged later can neither change an open entry nor end
-// the process. Objects, which are read once from start to end, stay in the file.
+// newBlob returns a Blob that owns an open file. Entries that are used in place are read
+// into private memory, so that a file that is truncated, changed or damaged later can
+// neither change an open entry nor end the process. Objects, which are read once from
+// start to end, stay in the file.
 func newBlob(f *os.File, kind uint8, size int64) (cache.Blob, error) {
 	if kinds[kind] == cache.Objects || int64(int(size)) != size {
 		return &file{f, size}, nil

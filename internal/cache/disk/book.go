@@ -49,7 +49,7 @@ type negative struct {
 	until int64
 }
 
-// newNegative returns f as it is remembered.
+// newNegative returns the negative entry for f.
 func newNegative(f *fault.Error, until int64) *negative {
 	return &negative{fault.Error{Kind: f.Kind, Place: cache.Clip(f.Place), Detail: cache.Clip(f.Detail), Status: f.Status}, until}
 }

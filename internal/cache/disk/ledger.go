@@ -51,10 +51,10 @@ func openLedger(path string) (*ledger, error) {
 	}
 }
 
-// load yields the ids of the records in the order in which they were written, with
-// the entries, nil for one that was removed. A record that is incomplete at the
-// end is one that was being written when the process ended. An error means that
-// the index is damaged after the records that were yielded.
+// load yields the ids of the records in the order in which they were written, with their
+// entries, or nil for a removed entry. An incomplete record at the end was being written
+// when the process ended. An error means that the index is damaged after the records that
+// were yielded.
 func (l *ledger) load(yield func(id, *entry)) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(l.file, 0, math.MaxInt64), maxRecord)
 	for {

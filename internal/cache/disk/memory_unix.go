@@ -12,9 +12,9 @@ import (
 // in a fourth of the time.
 const hugePages = 14
 
-// anonymous returns memory outside of the heap, or nil if the system refuses it.
-// The system gets it back as soon as it is freed, and it does not raise the heap
-// size at which the collector runs.
+// anonymous returns memory outside of the heap, or nil if the system refuses it. It is
+// returned to the system as soon as it is freed, and does not raise the heap size at
+// which the garbage collector runs.
 func anonymous(size int) ([]byte, func([]byte) error) {
 	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

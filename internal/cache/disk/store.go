@@ -189,7 +189,7 @@ func (s *Store) reopen(of id) (cache.Blob, error) {
 	return nil, nil
 }
 
-// warn logs a warning, unless it has logged the same one lately. mu is held.
+// warn logs a warning, unless it has logged the same one recently. mu is held.
 func (s *Store) warn(what string, err error) {
 	if now, last := s.now(), s.warned[what]; last.IsZero() || now.Sub(last).Abs() >= warnEvery {
 		s.warned[what] = now

@@ -1,9 +1,9 @@
-// Package mem keeps values open: the tables that are likely to be used again,
-// as many as fit into a number of bytes.
+// Package mem keeps values open, such as tables: those that are likely to be used again,
+// within a number of bytes.
 //
-// A value that was used often stays before one that was used lately (W-TinyLFU,
-// see github.com/maypok86/otter): when the cache is full, a new value may be
-// evicted at once, until it was asked for more often than another one.
+// Frequent use counts more than recent use (W-TinyLFU, see github.com/maypok86/otter):
+// when the cache is full, a new value may be evicted at once, until it has been requested
+// more often than another one.
 //
 // Values are reference counted. What Get and Put return belongs to the caller
 // until it is released. A value that is evicted or replaced while it is in use
@@ -14,8 +14,8 @@
 // The bytes that are kept exceed the bound only while Put runs, by the one value
 // that it adds.
 //
-// Everything is safe for concurrent use. Closing runs in the goroutine that
-// released last, outside of all locks.
+// Everything is safe for concurrent use. Values are closed in the goroutine that released
+// them last, outside of all locks.
 package mem
 
 import (
@@ -54,7 +54,7 @@ type Cache[T any] struct {
 	pending atomic.Bool             // removed is not empty
 }
 
-// Stats is what a Cache holds and did.
+// Stats are the figures of a Cache.
 type Stats struct {
 	Bytes, Entries          int64 // now
 	Pinned                  int64 // bytes that are evicted and still in use
@@ -103,7 +103,7 @@ func (r *Ref[T]) Value() T { return r.e.value }
 // Retain makes another reference. It needs one that is not released.
 func (r *Ref[T]) Retain() *Ref[T] { return r.e.ref() }
 
-// Release gives the reference up. Only the first call counts.
+// Release releases the reference. Only the first call counts.
 func (r *Ref[T]) Release() {
 	if !r.released.Swap(true) {
 		r.e.unref()
@@ -193,9 +193,9 @@ func (c *Cache[T]) find(key cache.Key, kept func(cache.Key) (*entry[T], bool)) (
 	return e.acquire()
 }
 
-// Put keeps a value of size bytes in place of what key had, and returns a
-// reference to it. free closes the value and may be nil. A value that is
-// larger than the bound is not kept: it is open for as long as its references.
+// Put stores a value of size bytes under key, replacing an earlier one, and returns a
+// reference to it. free closes the value and may be nil. A value that is larger than the
+// bound is not kept: it is closed when its references are released.
 func (c *Cache[T]) Put(key cache.Key, value T, size int64, free func()) *Ref[T] {
 	e := &entry[T]{key: key, value: value, size: max(size, 0), free: free, owner: c}
 	r := e.ref()
@@ -216,7 +216,7 @@ func (c *Cache[T]) Put(key cache.Key, value T, size int64, free func()) *Ref[T] 
 	return r
 }
 
-// supersede makes sure that what is found of the key of e, if anything, is e.
+// supersede ensures that no other entry than e is found for the key of e.
 func (c *Cache[T]) supersede(e *entry[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,7 +245,7 @@ func (c *Cache[T]) remove(event otter.DeletionEvent[cache.Key, *entry[T]]) {
 	c.pending.Store(true)
 }
 
-// release releases the references of the cache to what was removed.
+// release releases the references of the cache to removed entries.
 func (c *Cache[T]) release() {
 	if !c.pending.Load() {
 		return
@@ -284,7 +284,7 @@ func (c *Cache[T]) drop(closed bool) {
 	clear(c.evicted)
 }
 
-// Stats is what the cache holds now and did so far.
+// Stats returns the current figures of the cache.
 func (c *Cache[T]) Stats() Stats {
 	return Stats{
 		Bytes: c.bytes.Load(), Entries: c.entries.Load(), Pinned: c.pinned.Load(),

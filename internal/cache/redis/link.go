@@ -95,9 +95,9 @@ func (l *link) connect(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// await sends a command and waits for the answer. A command whose caller has
-// left goes on until dialTimeout: its late answer is discarded, and its
-// connection can be used again.
+// await sends a command and waits for the answer. A command whose caller was cancelled
+// continues until dialTimeout: its late answer is discarded, and its connection can be
+// reused.
 func (l *link) await(ctx context.Context, wait time.Duration, s *session, send func(context.Context) rueidis.RedisResult) (rueidis.RedisResult, error) {
 	answer := make(chan rueidis.RedisResult, 1)
 	go func() {

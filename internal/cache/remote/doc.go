@@ -1,4 +1,4 @@
-// Package remote has what the cache tiers on a server share: a Monitor connects
-// them to it, and connects again after a failure; a Packer and Unpack make and
-// read the zstd streams in which entries are stored.
+// Package remote has the common parts of cache tiers on a server: a Monitor connects a
+// tier, and reconnects it after a failure; a Packer and Unpack write and read the zstd
+// streams in which entries are stored.
 package remote

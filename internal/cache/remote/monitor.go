@@ -22,8 +22,8 @@ type Monitor struct {
 	Name string // of the server, in log lines
 	Log  *slog.Logger
 
-	// Connect connects to the server and returns what disconnects. It returns an
-	// error unless the server answers in time.
+	// Connect connects to the server and returns the function that disconnects. It
+	// returns an error unless the server answers in time.
 	Connect func(ctx context.Context) (disconnect func(), err error)
 
 	lost  chan error

@@ -70,7 +70,8 @@ func (l *link) close() { l.monitor.Stop() }
 func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 	for _, wait := range []time.Duration{slack * l.timeout, l.timeout} {
 		_, err := l.await(ctx, bounds{first: wait, whole: wait}, func(ctx context.Context, _ func()) (found, error) {
-			// The answer to a Stat of S3 does not tell a missing bucket from a missing key.
+			// The answer to a Stat of S3 does not distinguish a missing bucket from a
+			// missing key.
 			body, _, err := l.bucket.Get(ctx, l.probe, 0, 1)
 			if err == nil {
 				err = body.Close()
@@ -90,8 +91,8 @@ func (l *link) connect(ctx context.Context) (disconnect func(), err error) {
 	}, nil
 }
 
-// await makes a call and waits for it within its bounds. A call that ignores its
-// context goes on in the background.
+// await makes a call and waits for it within its bounds. A call that ignores its context
+// continues in the background.
 func (l *link) await(ctx context.Context, b bounds, do call) (found, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.whole, errSilent)
 	defer cancel()

@@ -81,7 +81,7 @@ const (
 	ReadWrite Kind = "readwrite"
 )
 
-// Adjusted tells which address replaces that of the exception.
+// Adjusted is the reason for which another address replaces that of the exception.
 type Adjusted string
 
 const (

@@ -15,11 +15,10 @@
 //
 // # Names of Windows
 //
-// windows.z has the Win32 errors, the NTSTATUS values and the codes of
-// __fastfail; testdata/generate.go writes it. A number is looked up in this
-// order: the exceptions of winnt.h, Win32 errors, NTSTATUS values, and Win32
-// errors that a facility wraps. The sets overlap, so that a number of one may
-// have the name of another.
+// windows.z has the Win32 errors, the NTSTATUS values and the codes of __fastfail;
+// testdata/generate.go writes it. A number is looked up in this order: the exceptions of
+// winnt.h, Win32 errors, NTSTATUS values, and Win32 errors that a facility wraps. The
+// sets overlap, so a number of one set may get a name of another.
 //
 // The functions keep no state and are safe for concurrent use. The first name of
 // an error of Windows takes a millisecond and 240 KB, which are kept.

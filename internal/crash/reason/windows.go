@@ -11,7 +11,7 @@ import (
 	"symbolon/internal/format/flate"
 )
 
-// windows returns the name of the exception, with what its parameters tell.
+// windows returns the name of the exception, with the details from its parameters.
 func (e *Exception) windows() string {
 	text, access := exceptions[e.Code], e.access()
 	switch {

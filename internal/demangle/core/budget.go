@@ -12,7 +12,7 @@ type Budget struct {
 	Failed bool
 }
 
-// Spend takes n steps and reports whether the work may go on.
+// Spend takes n steps and reports whether the work may continue.
 func (b *Budget) Spend(n int) bool {
 	if b.Steps -= n; b.Steps < 0 {
 		b.Failed = true
@@ -20,8 +20,8 @@ func (b *Budget) Spend(n int) bool {
 	return !b.Failed
 }
 
-// Enter begins a level of recursion and reports whether the work may go on.
-// Each call needs a call of Leave.
+// Enter begins a level of recursion and reports whether the work may continue. Each call
+// needs a call of Leave.
 func (b *Budget) Enter(limit int) bool {
 	if b.Depth++; b.Depth > limit {
 		b.Failed = true

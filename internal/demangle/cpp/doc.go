@@ -11,9 +11,9 @@
 //	auto f()::{lambda(auto:1)#1}::operator()<int>(int) const
 //	auto f()::'lambda'(auto)::operator()<int>(auto) const
 //
-// The last type of this mangled name is a substitution for the one in the lambda.
-// GNU gives a parameter the value that it has where it is used, which is what the
-// source means; LLVM the one where it was read.
+// The last type of this mangled name is a substitution for the one in the lambda. GNU
+// gives a parameter the value that it has where it is used, as in the source, LLVM the
+// value where it was read.
 //
 // The work and the depth are bounded, see core.Budget: templates of templates and
 // packs of packs can have texts of any length.

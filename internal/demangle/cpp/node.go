@@ -5,9 +5,9 @@ import "symbolon/internal/demangle/core"
 // Ref is the number of a node.
 type Ref = core.Ref
 
-// Kind tells the meaning of a node. The comments show the text of each kind: a,
-// b and c are the nodes A, B and C, list is the list from At, quals, num, op and
-// word are the fields of that name.
+// Kind is the meaning of a node. The comments show the text of each kind: a, b and c are
+// the nodes A, B and C, list is the list from At, quals, num, op and word are the fields
+// of that name.
 type Kind uint8
 
 const (
@@ -110,7 +110,7 @@ const (
 	firstExpression = KindList
 )
 
-// Flags of a type tell how names and pointers are written with it.
+// Flags of a type control how names and pointers are written with it.
 type Flags uint8
 
 const (
@@ -130,7 +130,7 @@ const (
 	IsTransactionSafe
 )
 
-// Node is a part of a name. Its kind tells which fields it uses.
+// Node is a part of a name. Its kind determines the fields in use.
 type Node struct {
 	Kind    Kind
 	Flags   Flags

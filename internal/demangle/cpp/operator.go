@@ -28,7 +28,7 @@ const (
 	PrecDefault
 )
 
-// Form tells how an operator is read and written in an expression.
+// Form is the way in which an operator is read and written in an expression.
 type Form uint8
 
 const (

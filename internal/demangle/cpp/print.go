@@ -379,7 +379,7 @@ func (p *Printer) printListInParens(list []Ref) {
 	p.closeParen()
 }
 
-// printSymbol writes a function or something made of a name.
+// printSymbol writes a function, or an entity that is derived from a name.
 func (p *Printer) printSymbol(n *Node) {
 	switch n.Kind {
 	case KindEncoding:

@@ -1,6 +1,6 @@
-// Package demangletest holds the promises that every reader of mangled names
-// keeps for any input: the text is bounded, it comes soon, and it does not
-// depend on the buffer that it is appended to.
+// Package demangletest tests the properties that every reader of mangled names has for
+// any input: the text and the time are bounded, and the text does not depend on the
+// buffer that it is appended to.
 package demangletest
 
 import (

@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/demangle/cpp"
 )
 
-// encodingMode tells how an encoding is read.
+// encodingMode is the way in which an encoding is read.
 type encodingMode uint8
 
 const (
@@ -187,7 +187,7 @@ func (p *parser) isEncodingEnd() bool {
 	return false
 }
 
-// parseSpecialName reads the name of something that the compiler made of a class, a
+// parseSpecialName reads the name of an entity that the compiler derived from a class, a
 // variable or a function.
 //
 //	<special-name> ::= TV <type> | TT <type> | TI <type> | TS <type> | TA <template-arg>

@@ -388,9 +388,9 @@ func (p *parser) parseClosure() cpp.Ref {
 	return p.AddList(n, mark)
 }
 
-// parseSubstitution reads a part that was there before, after its S, or an
-// abbreviation for a name of the standard library. A class of which a
-// constructor or destructor follows is written in full.
+// parseSubstitution reads a reference to an earlier part, after its S, or an abbreviation
+// for a name of the standard library. If a constructor or destructor follows, the class
+// is written in full.
 //
 //	<substitution> ::= S <seq-id>
 //	               ::= St | Sa | Sb | Ss | Si | So | Sd

@@ -39,7 +39,7 @@ type parser struct {
 // level is a range of parser.params.
 type level struct{ start, end int }
 
-// nameState collects what the name of an encoding tells about its type.
+// nameState collects the properties of the name of an encoding that determine its type.
 type nameState struct {
 	hasNoResult bool // a constructor, destructor or conversion
 	isTemplate  bool // ends with template arguments
@@ -107,7 +107,7 @@ func (p *parser) parseNumber() int {
 	return n
 }
 
-// skipNumber reads a number that may be negative, of which nothing is written.
+// skipNumber skips a number, which may be negative.
 //
 //	<number> ::= [n] <non-negative decimal integer>
 func (p *parser) skipNumber() {
@@ -141,7 +141,7 @@ func (p *parser) parseSequence() int {
 	return 0
 }
 
-// parseQualifiers reads those of a type.
+// parseQualifiers reads the qualifiers of a type.
 //
 //	<CV-qualifiers> ::= [r] [V] [K]
 func (p *parser) parseQualifiers() (quals cpp.Qualifiers) {
@@ -195,8 +195,8 @@ func (p *parser) closeLevel() {
 	p.levels = p.levels[:top]
 }
 
-// resolveForwards binds the parameters of conversion operators, of which the
-// arguments came later in the name.
+// resolveForwards binds the parameters of conversion operators, whose arguments follow
+// later in the name.
 func (p *parser) resolveForwards(from int) {
 	for _, id := range p.forwards[from:] {
 		n := &p.Nodes[id]

@@ -47,8 +47,8 @@ func (p *parser) parseTemplateParam() cpp.Ref {
 	return p.Add(n)
 }
 
-// parseTemplateArgs reads the arguments of a template. If those of the innermost
-// template of an encoding are read, parameters in its type refer to them.
+// parseTemplateArgs reads the arguments of a template. Parameters in the type of an
+// encoding refer to the arguments of its innermost template.
 //
 //	<template-args> ::= I <template-arg>* [Q <requires-clause expr>] E
 func (p *parser) parseTemplateArgs(of cpp.Ref, isInnermost bool) cpp.Ref {

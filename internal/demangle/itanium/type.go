@@ -119,7 +119,7 @@ func (p *parser) parseParameterType() cpp.Ref {
 	return n
 }
 
-// parseQualifiedType reads a type with qualifiers, those of a function included.
+// parseQualifiedType reads a type with qualifiers, including those of a function.
 //
 //	<qualified-type> ::= <CV-qualifiers> <type>
 func (p *parser) parseQualifiedType() cpp.Ref {
@@ -353,8 +353,8 @@ func (p *parser) parseFunctionType() cpp.Ref {
 	return p.AddList(n, mark)
 }
 
-// parseTypes reads the parameters of a function onto the list that is pending. A
-// single void means none, and is not among others.
+// parseTypes appends the parameters of a function to the pending list. A single void
+// means that there are none; it cannot be one of several.
 //
 //	<bare-function-type> ::= <type>+
 func (p *parser) parseTypes() {

@@ -6,8 +6,8 @@ import (
 )
 
 // parseUnresolvedName reads a name whose meaning depends on template parameters. GCC
-// writes any type as its scope, of which parts can be substituted. For a scope
-// in a parameter both forms look alike; isGCC tells which one to read.
+// writes any type as its scope, parts of which can be substituted. For a scope in a
+// parameter both forms look alike; isGCC selects the form.
 //
 //	<unresolved-name> ::= [gs] <base-unresolved-name>
 //	                  ::= sr <unresolved-type> <base-unresolved-name>

@@ -103,9 +103,9 @@ func (m *demangler) printLiteral(node *node) {
 	}
 }
 
-// charWidth estimates the size of a letter in a text of length bytes. The name
-// does not tell it for char16_t and char32_t. Zeros do: at the end of a short
-// text, and everywhere in the beginning of a long one.
+// charWidth estimates the size of a letter in a text of length bytes. For char16_t and
+// char32_t the name does not contain it. The zeros show it: at the end of a short text,
+// and throughout the beginning of a long one.
 func charWidth(text []byte, length uint64) int {
 	if length%2 == 1 {
 		return 1

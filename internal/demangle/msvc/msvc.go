@@ -1,6 +1,5 @@
-// Package msvc makes names of Microsoft's C++ compiler readable, and those that
-// clang writes in the same mangling. There is no specification; the grammar that
-// is read is in msvc.go.
+// Package msvc demangles names of Microsoft's C++ compiler, and of clang in the same
+// mangling. There is no specification; msvc.go has the supported grammar.
 package msvc
 
 import (
@@ -10,8 +9,8 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// The mangling of MSVC, as far as it has to be known to read the files here.
-// Other letters are listed in tables.
+// The mangling of MSVC, as far as it is needed to read the files here. Other letters are
+// listed in tables.
 //
 //	name       ? symbol encoding, with ?? where the symbol is an operator
 //	symbol     piece, then the pieces it is in, innermost first, then @
@@ -36,7 +35,7 @@ const (
 	maxDepth = 128
 )
 
-// kind tells what a node is. The comments name the fields in use.
+// kind is the meaning of a node. The comments name the fields in use.
 type kind uint8
 
 const (
@@ -202,7 +201,7 @@ func (m *demangler) parse() ref {
 	return n
 }
 
-// fail gives up. Nothing is left to read then.
+// fail ends the work with an error. Nothing is left to read then.
 func (m *demangler) fail() ref {
 	m.Failed = true
 	m.Pos = m.End

@@ -194,9 +194,9 @@ func (m *demangler) parseInterface() ref {
 	return m.Add(node{kind: mInterface, first: m.parseTypeName()})
 }
 
-// parseUnnamed reads a namespace without a name. The text in its place is the
-// same for all in one file, and may be empty. MSVC counts it for back references;
-// clang, which writes upper-case hexadecimal digits, does not.
+// parseUnnamed reads a namespace without a name. Its text is the same for all namespaces
+// without a name in a file, and may be empty. MSVC counts it for back references; clang,
+// which writes upper-case hexadecimal digits, does not.
 func (m *demangler) parseUnnamed() ref {
 	length := bytes.IndexByte(m.Text[m.Pos:m.End], '@')
 	if length < 0 {

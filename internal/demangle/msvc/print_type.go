@@ -157,7 +157,7 @@ func (m *demangler) printPointerLeft(n ref) {
 	m.printQualifiers(node.quals)
 }
 
-// printArrayRight writes the lengths of an array, of which the first may be unknown.
+// printArrayRight writes the lengths of an array; the first one may be unknown.
 func (m *demangler) printArrayRight(node *node) {
 	for cell := node.second; cell != 0 && m.canPrint(cell); cell = m.Nodes[cell].second {
 		m.AppendString("[")

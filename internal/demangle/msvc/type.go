@@ -131,7 +131,7 @@ func (m *demangler) parseResult() ref {
 	return m.parseType()
 }
 
-// parseQualifiers reads const and volatile, and whether it is those of a member.
+// parseQualifiers reads const and volatile, and whether they belong to a member.
 func (m *demangler) parseQualifiers() (quals uint16, member bool) {
 	switch c := m.Next(); {
 	case c >= 'A' && c <= 'D':

@@ -27,7 +27,7 @@ func (r *demangler) readType() {
 	r.nest(r.readCompound)
 }
 
-// readCompound reads a type that is made of others.
+// readCompound reads a type that consists of others.
 func (r *demangler) readCompound() {
 	switch c := r.Next(); c {
 	case 'R', 'Q':
@@ -266,7 +266,7 @@ func (r *demangler) readNibbles() string {
 	return strings.TrimLeft(digits, "0")
 }
 
-// readNumber reads the digits of a number, of which there is at least one.
+// readNumber reads the digits of a number, at least one.
 func (r *demangler) readNumber() string {
 	r.Failed = r.Failed || core.HexDigit(r.Peek()) < 0
 	return r.readNibbles()

@@ -25,8 +25,8 @@ func (s *demangler) parseDerivative() ref {
 	return s.addDerivative(prefix, derivativeKinds, " of $0")
 }
 
-// addDerivative takes a function, and reads of which kind its derivative is, and
-// for which parameters and results. The short styles do not have those.
+// addDerivative takes a function, and reads the kind of its derivative, and for which
+// parameters and results it is. The short styles do not have those.
 func (s *demangler) addDerivative(prefix string, kinds words, suffix string) ref {
 	sig := s.popIf(kSignature)
 	function := patternArguments['f'](s)
@@ -53,8 +53,8 @@ func (s *demangler) parseReordering() ref {
 	return s.addPhrase(kPhrase, "autodiff self-reordering reabstraction thunk for "+kind+" $0from $1 to $2", sig, s.popType(), to)
 }
 
-// parseSubset takes a type, and perhaps the function that has it, of which a thunk
-// is differentiated with respect to fewer parameters.
+// parseSubset takes a type, and perhaps the function that has it, for a thunk that is
+// differentiated with respect to fewer parameters.
 func (s *demangler) parseSubset() ref {
 	s.popIf(kSignature)
 	t, function := s.popType(), ref(0)

@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// parseAccessor reads which accessor of a variable or subscript is meant.
+// parseAccessor reads the kind of an accessor of a variable or subscript.
 func (s *demangler) parseAccessor(storage ref) ref {
 	if s.Accept('p') {
 		return storage

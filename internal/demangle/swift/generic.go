@@ -6,7 +6,7 @@ import (
 	"symbolon/internal/demangle/core"
 )
 
-// parseParameter reads which generic parameter is meant.
+// parseParameter reads a reference to a generic parameter.
 func (s *demangler) parseParameter() ref {
 	switch {
 	case s.Accept('d'):

@@ -1,7 +1,7 @@
 package swift
 
-// kind tells what a node is. The order matters: kinds that may be in the same
-// place are neighbours.
+// kind is the meaning of a node. The order matters: kinds that may occur in the same
+// place are neighbors.
 type kind uint8
 
 const (

@@ -76,7 +76,7 @@ var oldNotes = words{
 	{"Wt", "cn"}, {"WT", "cnfp"}, {"TW", "ce"}, {"TR", "stt"}, {"Tr", "stt"},
 }
 
-// parseOldSpecial reads an entity, or something that the compiler made of one.
+// parseOldSpecial reads an entity, or one that the compiler derived from it.
 func (s *demangler) parseOldSpecial() ref {
 	for i := range oldNotes {
 		if operator := oldNotes[i].key; s.AcceptString(operator) {

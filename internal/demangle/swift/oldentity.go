@@ -47,8 +47,7 @@ func (s *demangler) parseOldName() ref {
 	return s.parseOldIdentifier()
 }
 
-// parseOldIdentifier reads a name, which may be that of an operator, and may be
-// encoded.
+// parseOldIdentifier reads a name, which may be an operator, and may be encoded.
 func (s *demangler) parseOldIdentifier() ref {
 	encoded := s.Accept('X')
 	fixity := byte(0)

@@ -254,8 +254,8 @@ func (s *demangler) parseOldMembers() ref {
 	return base
 }
 
-// parseOldSignature reads how many generic parameters there are at each depth, and
-// what they must be.
+// parseOldSignature reads the numbers of generic parameters at each depth, and their
+// requirements.
 func (s *demangler) parseOldSignature() ref {
 	counts := s.parseCounts("Rr")
 	var requirements []ref

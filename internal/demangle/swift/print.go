@@ -184,9 +184,8 @@ func (s *demangler) printContext(n ref, prefix bool, args ref) ref {
 // isMethod reports whether a function belongs to a class.
 func (s *demangler) isMethod(n ref) bool { return s.kind(s.child(n, 0)) == kClass }
 
-// printDeclaration writes a declaration with its context. The context comes first,
-// with a dot, unless one of both needs more than one word; then it follows the
-// declaration.
+// printDeclaration writes a declaration with its context. The context precedes it with a
+// dot, unless either of them needs more than one word; then the context follows.
 func (s *demangler) printDeclaration(n ref, prefix bool, d detail) ref {
 	ctx, name := s.child(n, 0), s.child(n, 1)
 	words := strings.IndexByte(d.extra, ' ') >= 0 || d.named && s.kind(name) == kLocalName
@@ -226,8 +225,8 @@ func (s *demangler) printDeclaration(n ref, prefix bool, d detail) ref {
 	return after
 }
 
-// printType writes the type of a declaration, of which the short styles have
-// no more than its generic parameters.
+// printType writes the type of a declaration; the short styles have only its generic
+// parameters.
 func (s *demangler) printType(n ref, d detail, words bool) {
 	t := s.child(n, 3)
 	f := s.unwrap(t)
@@ -281,8 +280,8 @@ func (s *demangler) printArguments(args ref) {
 	}
 }
 
-// printNested writes a name in a name, such as that of a function that an
-// argument always is.
+// printNested writes a name in a name, such as a function that is always passed as an
+// argument.
 func (s *demangler) printNested(n ref) {
 	if s.Depth < 8 {
 		if out, ok := Append(s.Out, s.name(n), core.Full, &s.Steps); ok {

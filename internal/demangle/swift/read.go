@@ -121,8 +121,8 @@ func (s *demangler) parseSubstitution() ref {
 	}
 }
 
-// parseIdentifier reads a name. It may be made of words of earlier names, and may
-// be encoded for letters that are not ASCII.
+// parseIdentifier reads a name. It may contain words of earlier names, and may be encoded
+// for letters that are not ASCII.
 func (s *demangler) parseIdentifier() ref {
 	if !core.IsDigit(s.Peek()) {
 		return 0
@@ -202,8 +202,7 @@ func (s *demangler) parsePiece(punycode bool) (x span) {
 // parseOperatorName turns the identifier on the stack into an operator.
 func (s *demangler) parseOperatorName() ref { return s.addOperator(s.popIf(kIdentifier), s.Next()) }
 
-// addOperator turns an identifier into an operator that is between or beside its
-// operands.
+// addOperator turns an identifier into an infix, prefix or postfix operator.
 func (s *demangler) addOperator(id ref, letter byte) ref {
 	const signs = "a&c@d/e=g>l<m*n!o|p+q?r%s-t~x^z."
 	fixity := map[byte]string{'i': " infix", 'p': " prefix", 'P': " postfix"}[letter]

@@ -131,14 +131,14 @@ func (s *demangler) addNode(n node) ref {
 	return ref(len(s.Nodes) - 1)
 }
 
-// addOptional makes a node of which children may be missing.
+// addOptional makes a node whose children may be missing.
 func (s *demangler) addOptional(kind kind, num int, kids ...ref) ref {
 	at := int32(len(s.Lists))
 	s.Lists = append(s.Lists, kids...)
 	return s.addNode(node{kind: kind, num: int32(num), kids: span{at, int32(len(s.Lists))}})
 }
 
-// add makes a node of which each child must be there.
+// add makes a node whose children must all exist.
 func (s *demangler) add(kind kind, num int, kids ...ref) ref {
 	for _, k := range kids {
 		if k == 0 {
@@ -148,7 +148,7 @@ func (s *demangler) add(kind kind, num int, kids ...ref) ref {
 	return s.addOptional(kind, num, kids...)
 }
 
-// addText makes a node with a text, of which children may be missing.
+// addText makes a node with a text, whose children may be missing.
 func (s *demangler) addText(kind kind, text string, kids ...ref) ref {
 	n := s.addOptional(kind, 0, kids...)
 	if n != 0 {
@@ -157,7 +157,7 @@ func (s *demangler) addText(kind kind, text string, kids ...ref) ref {
 	return n
 }
 
-// addPhrase makes a node with a text, of which each child must be there.
+// addPhrase makes a node with a text, whose children must all exist.
 func (s *demangler) addPhrase(kind kind, text string, kids ...ref) ref {
 	n := s.add(kind, 0, kids...)
 	if n != 0 {

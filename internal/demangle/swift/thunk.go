@@ -68,7 +68,7 @@ func (s *demangler) parseOnce(at int) ref {
 	return s.addNote(at, list)
 }
 
-// parseThunk reads functions that the compiler made of others.
+// parseThunk reads functions that the compiler derived from others.
 func (s *demangler) parseThunk() ref {
 	at := s.Pos - 1
 	c := s.Next()

@@ -1,14 +1,13 @@
-// Package apple names the frames of crash reports of macOS, iOS and their relatives
-// in the form of text.
+// Package apple adds names to crash reports of Apple's systems in the form of text.
 //
 //	0   Quince   0x0000000100002000 0x100000000 + 8192
 //	0   Quince   0x0000000100002000 fall + 16 (/src/fall.mm:77)
 //
-// A frame belongs to the image that contains its address; images are at the end of a
-// report. The first frame of a thread is exact. All others, and those of the last
-// exception, are those after calls. A frame with inlined calls becomes a line for each,
-// and the frames after it are numbered on. Frames that have names are left, and so are
-// the bare addresses of an exception that are all on one line.
+// A frame belongs to the image that contains its address; images are listed at the end of
+// a report. The first frame of a thread has an exact address. All others, and those of
+// the last exception, have return addresses. A frame with inlined calls becomes a line
+// for each, and the frames after it are renumbered. Frames that have names are not
+// changed, nor are the bare addresses of an exception on one line.
 package apple
 
 import (

@@ -1,9 +1,8 @@
-// Package auto rewrites a file with names in the format that it has.
+// Package auto adds names to a file of any format.
 //
-// The beginning of the input decides the format: what compresses it, and then what
-// it contains. Text of no other format is a log. Streams are rewritten as they come;
-// a document that must be known as a whole is first in a file, which is mapped. The
-// output is compressed as the input is.
+// The beginning of the input determines its compression and its format. Text of no other
+// format is a log. Streams are rewritten as they arrive; a document that must be complete
+// is first stored in a file, which is mapped. The output is compressed like the input.
 package auto
 
 import (

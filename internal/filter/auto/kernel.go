@@ -12,9 +12,9 @@ import (
 // kernelFiles are the places of a kernel with symbols, followed by its release.
 var kernelFiles = []string{"/usr/lib/debug/boot/vmlinux-*", "/usr/lib/debug/lib/modules/*/vmlinux", "/boot/vmlinux-*", "/lib/modules/*/build/vmlinux"}
 
-// Local returns the identifiers of the file at a path, and adds it. The path of a
-// kernel is /lib/modules/RELEASE/vmlinux, and those of its modules have their names
-// as the last part, wherever they are.
+// Local returns the identifiers of the file at a path, and adds it. The paths
+// /lib/modules/RELEASE/vmlinux and /lib/modules/RELEASE/NAME stand for a kernel and its
+// modules, wherever their files are.
 func (f *Files) Local(path string) (ident.Module, bool) {
 	paths := []string{path}
 	if release, ok := strings.CutPrefix(filepath.Dir(path), "/lib/modules/"); ok && filepath.Base(release) == release {

@@ -54,13 +54,13 @@ func (n *fileRows) row(name int64) int64 {
 	return int64(row)
 }
 
-// A functionKey tells functions of a scope apart.
+// A functionKey identifies a function in a scope.
 type functionKey struct{ lib, name, file int64 }
 
-// A symbolKey tells native symbols of a scope apart.
+// A symbolKey identifies a native symbol in a scope.
 type symbolKey struct{ lib, address int64 }
 
-// An applier gives the frames of a scope their answers.
+// An applier applies the answers to the frames of a scope.
 type applier struct {
 	*scope
 	lookup       *lookup

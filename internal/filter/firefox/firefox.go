@@ -1,23 +1,23 @@
 // Package firefox rewrites profiles of the Firefox Profiler with names, as the
 // profiler itself does when it symbolicates them.
 //
-// It reads processed profiles of the versions 42 to 70: the files that the
-// profiler, samply and other tools save, in JSON or in containers of slabs (.jslb).
-// Frames of a library whose function is named by its address are looked up by their
-// address, which is relative to the library and, for callers, stepped back. The
-// outermost function of the answer replaces the function of the frame; each inlined
-// call gets a frame, and stacks with the frame get a stack for each of them. Frames
-// that have names stay, unless filter.Run.Force is set. meta.symbolicated becomes
-// true when a name was found, so that the profiler does not look names up itself.
+// It reads processed profiles of the versions 42 to 70: the files that the profiler,
+// samply and other tools save, in JSON or in containers of slabs (.jslb). Frames of a
+// library whose function has an address instead of a name are looked up by their address,
+// which is relative to the library and, for callers, already points into the call. The
+// outermost function of the answer replaces the function of the frame; each inlined call
+// gets a frame, and stacks with the frame get a stack for each of them. Frames that have
+// names stay, unless filter.Run.Force is set. meta.symbolicated becomes true when a name
+// was found, so that the profiler does not look names up itself.
 //
 // It also reads profiles of Firefox itself (Gecko profiles), whose frames are
 // strings: addresses are replaced by one name each.
 //
-// All members and columns that are not concerned are copied. The columns of
-// the tables of frames, functions, native symbols, sources and stacks are in memory
-// one at a time, except those that name others; samples and markers are written
-// as they are read. A stack must follow its prefix, as in all files of the profiler.
-// Containers are in memory as a whole, as a document.
+// All other members and columns are copied. The columns of the tables of frames,
+// functions, native symbols, sources and stacks are in memory one at a time, except those
+// that name others; samples and markers are written as they are read. A stack must follow
+// its prefix, as in all files of the profiler. Containers are in memory as a whole, as a
+// document.
 package firefox
 
 import (

@@ -20,7 +20,7 @@ type want struct {
 	address           int64
 }
 
-// An answer is what is known about an address.
+// An answer is the answer to an address.
 type answer struct {
 	entry, size uint64
 	first, n    int32 // in levels, innermost first

@@ -40,7 +40,7 @@ func rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) e
 	return writeEdits(data, edits, out)
 }
 
-// change gives the frames their answers and returns the edits in their order.
+// change applies the answers to the frames and returns the edits in their order.
 func (p *profile) change(scopes []*scope, l *lookup, force bool) ([]edit, error) {
 	slices.SortStableFunc(l.wants, func(a, b want) int { return cmp.Compare(a.scope, b.scope) })
 	edits := []edit{p.setSymbolicated()}

@@ -1,15 +1,14 @@
-// Package maps has names from lists of symbols: /proc/kallsyms, System.map and the
+// Package maps looks up names in lists of symbols: /proc/kallsyms, System.map and the
 // output of nm, and the files /tmp/perf-PID.map that JIT compilers write.
 //
 //	ffffffff81001000 T start_kernel
 //	ffffffffc0123000 t nf_hook	[nf_tables]
 //	7f3330005900 11c JS:^hot [eval]:1:13
 //
-// The addresses of a Map are absolute. An address that is relative is relative to
-// the symbol _text. The first list has types instead of sizes: a symbol ends at the
-// next one, and of several at an address the first global one is used. Of those of
-// a JIT compiler the last one is used, since code that is replaced remains in the
-// list.
+// The addresses of a Map are absolute; relative addresses are relative to the symbol
+// _text. Lists of the first form have types instead of sizes: a symbol ends at the next
+// one, and of several at one address the first global one is used. In lists of JIT
+// compilers the last one is used, since replaced code remains in the list.
 //
 // A Map has 32 bytes for each symbol and refers to the text that it was read from.
 // It is safe for concurrent use.

@@ -44,8 +44,8 @@ const maxContext = 1 << 14
 
 // A Context has the modules and maps at a place in a text.
 type Context struct {
-	// Report is called with what is wrong at an offset in the text of an element.
-	// It may be nil.
+	// Report is called with the error at an offset in the text of an element. It may be
+	// nil.
 	Report func(e *Element, at int, isWarning bool, text string)
 
 	modules map[uint64]*Module

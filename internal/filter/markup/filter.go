@@ -225,7 +225,7 @@ func (f *filler) header(h *hole, level int) {
 	f.buf = append(append(f.buf, digits...), ' ')
 }
 
-// pad appends what digits lack in columns.
+// pad pads digits to a number of columns.
 func (f *filler) pad(columns string, digits []byte) {
 	f.buf = append(f.buf, columns[min(len(digits), len(columns)):]...)
 }

@@ -1,18 +1,18 @@
 // Package otlp adds names to the profiles of OpenTelemetry's protocol, as in an
 // ExportProfilesServiceRequest or ProfilesData of version 1.10 and later.
 //
-// A location without lines gets those of its address, innermost first, if its frame is
-// of machine code: native, rust, kernel, or of no type. The functions and strings of
-// the new lines are appended to their tables; everything else is copied as it is. A
-// message whose tables have other fields, as those of earlier versions, is an error,
-// and so is one that exceeds the limits: nothing is written then.
+// A location without lines gets the lines of its address, innermost first, if its frame
+// is machine code: native, rust, kernel, or without a type. The functions and strings of
+// the new lines are appended to their tables; everything else is copied byte for byte. A
+// message whose tables have other fields, as in earlier versions, is an error, and so is
+// one that exceeds the limits; nothing is written then.
 //
-// Addresses are looked up as they are: the profiler of OpenTelemetry, the only one that
-// writes such locations, has stepped back already. It writes them as linked, with
-// mappings that start where they are linked. A mapping below 4 GiB is taken for one of
-// these: loaders put what can be moved above that, and the rest where it is linked.
-// Addresses in other mappings become offsets in the file. Addresses in a kernel are
-// relative to it unless they are in the upper half of the address space.
+// Return addresses are not decremented: the profiler of OpenTelemetry, the only one that
+// writes such locations, has done that already. It writes addresses as linked, with
+// mappings that start at their linked addresses. A mapping below 4 GiB is taken for one
+// of these: loaders place relocatable code above that, and other code at its linked
+// address. Addresses in other mappings become offsets in the file. Addresses in a kernel
+// are relative to it unless they are in the upper half of the address space.
 //
 // A module is known by its GNU build id, its Go build id, or the hash of its file. The
 // linker of Go derives the GNU build id from that of Go.
@@ -166,8 +166,8 @@ func (w *rewriter) module(m *mapping) int32 {
 	return i
 }
 
-// look looks the locations up, and keeps those that get lines. It does so in the order
-// of addresses, as the names of neighbors are in one place.
+// look looks up the locations and keeps those that get lines. It looks them up in the
+// order of addresses, as neighbors have their names close to each other in a table.
 func (w *rewriter) look(ctx context.Context) error {
 	slices.SortFunc(w.unnamed, func(a, b location) int {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Addr, b.Addr))

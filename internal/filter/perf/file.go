@@ -128,9 +128,9 @@ func (fs files) addMapping(event []byte) {
 	}
 }
 
-// offset returns the offset in the file of an absolute address. The newest mapping
-// precedes older ones, and those of the process those of others: perf prints the
-// numbers of threads.
+// offset returns the offset in the file of an absolute address. Newer mappings take
+// precedence over older ones, and mappings of the process over those of others: perf
+// prints the numbers of threads.
 func (f *file) offset(pid int, addr uint64) (offset uint64, ok bool) {
 	for _, m := range slices.Backward(f.maps) {
 		if addr-m.start < m.size && (!ok || m.pid == pid) {
@@ -143,8 +143,8 @@ func (f *file) offset(pid int, addr uint64) (offset uint64, ok bool) {
 	return offset, ok
 }
 
-// isMap reports whether a path is that of the names of a JIT compiler, whose
-// addresses are absolute.
+// isMap reports whether a path is a list of names of a JIT compiler, whose addresses are
+// absolute.
 func isMap(path []byte) bool {
 	base := path[bytes.LastIndexByte(path, '/')+1:]
 	return bytes.HasPrefix(base, []byte("perf-")) && bytes.HasSuffix(base, []byte(".map"))

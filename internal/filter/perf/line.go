@@ -175,8 +175,8 @@ func cutCount(line []byte) (stack []byte, ok bool) {
 	return line[:i], isCount
 }
 
-// Is reports whether a text begins like that of perf script, which may have call
-// chains alone, or with folded stacks of which one has two frames. Lines of perf
+// Is reports whether a text begins like the output of perf script, which may only have
+// call chains, or with folded stacks, one of which has two frames. Lines of perf
 // buildid-list may precede both.
 func Is(head []byte) bool {
 	hasID, hasFrame, hasStack := false, false, false

@@ -1,11 +1,11 @@
 // Package perfetto adds names to traces of Perfetto.
 //
-// Nothing in a trace is changed: packets with the names of its frames
-// (module_symbols) are appended, as the tools of Perfetto do. Frames come from the
-// interned data of heap profiles, samples and Chrome, and from the profile packets
-// of Android 10; also out of packets that were compressed with deflate, but not
-// with zstd. The addresses are those of ELF files as linked, or of Chrome's modules
-// from their start, and the unwinder moved them back already.
+// Nothing in a trace is changed: packets with the names of its frames (module_symbols)
+// are appended, as the tools of Perfetto do. Frames come from the interned data of heap
+// profiles, samples and Chrome, and from the profile packets of Android 10; also from
+// packets that are compressed with deflate, but not with zstd. The addresses are as
+// linked in ELF files, and relative to the start in Chrome's modules; the unwinder has
+// already decremented return addresses.
 //
 // Memory is bounded by the trace: its frames, up to 65,536 modules with paths of
 // up to 4,096 bytes, and 16 MiB and 32 times its size for compressed packets.

@@ -176,7 +176,7 @@ func entry(msg []byte) (id uint64, text []byte) {
 	return id, text
 }
 
-// frame adds a frame, if its code is that of a file.
+// frame adds a frame, if its code comes from a file.
 func (t *trace) frame(s *sequence, msg []byte) {
 	var mapping, pc, kind uint64
 	hasSource := false

@@ -1,13 +1,13 @@
 // Package pprof adds names to profiles in the format of pprof (profile.proto).
 //
-// A location without lines gets those of its address, innermost first, and its
-// mapping the flags of what was found. The functions and strings of the new lines
-// are appended at the end; everything else is copied as it is, unknown fields and
-// damaged records, too. The order of the tables, and gaps between ids, do not
-// matter.
+// A location without lines gets the lines of its address, innermost first, and its
+// mapping gets the flags for the kinds of information found. The functions and strings of
+// the new lines are appended at the end; everything else is copied byte for byte,
+// including unknown fields and damaged records. The order of the tables, and gaps between
+// ids, do not matter.
 //
-// Addresses are looked up as they are: Go and the profilers of eBPF write them one
-// byte back already, and the readers of the format do not go back either.
+// Return addresses are not decremented: Go and the profilers of eBPF have done that
+// already, and readers of the format do not either.
 //
 // Memory is bounded by the profile: 40 bytes for each mapping, 64 for each of up to
 // 262,144 locations that are looked up together, 24 and the lines for each that
@@ -212,8 +212,8 @@ func (w *rewriter) module(m *mapping) int32 {
 	return i
 }
 
-// look looks the waiting locations up, and keeps their lines. It does so in the
-// order of addresses, as the names of neighbors are in one place.
+// look looks up the waiting locations and keeps their lines. It looks them up in the
+// order of addresses, as neighbors have their names close to each other in a table.
 func (w *rewriter) look(ctx context.Context) error {
 	slices.SortFunc(w.waiting, func(a, b waiting) int {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Addr, b.Addr))

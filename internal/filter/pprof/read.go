@@ -116,9 +116,9 @@ func readLocation(msg []byte) (l location, ok bool) {
 	return l, r.Err() == nil
 }
 
-// module returns the module of a mapping with the identifiers in its build id.
-// Writers put the build id of an ELF file there, the UUID of a Mach-O file, or
-// texts that identify nothing, as the path and time of a Windows program.
+// module returns the module of a mapping with the identifiers in its build id. Writers
+// put the build id of an ELF file there, the UUID of a Mach-O file, or texts that do not
+// identify a build, such as the path and time of a Windows program.
 func module(file, buildID string) ident.Module {
 	m := ident.Module{CodeFile: file, Type: typeOf(file)}
 	text := strings.Trim(buildID, ` "'`)

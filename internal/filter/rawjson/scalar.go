@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// isPlain has true for the bytes that a string may have as they are.
+// isPlain has true for the bytes that may occur unescaped in a string.
 var isPlain = func() (t [256]bool) {
 	for c := 0x20; c < len(t); c++ {
 		t[c] = c != '"' && c != '\\'

@@ -9,8 +9,8 @@ import (
 	"symbolon/internal/ident"
 )
 
-// The members of a frame whose values are the first texts of an answer in the style.
-// An empty text leaves a member as it is.
+// The members of a frame whose values are the first texts of an answer in the style. With
+// an empty text the member is not changed.
 var membersOf = [...][]string{
 	styleDump:   {"function", "function_offset", "file", "line", "inlines", "missing_symbols"},
 	styleReport: {"symbol", "symbolLocation", "sourceFile", "sourceLine"},

@@ -63,8 +63,8 @@ type answer struct {
 	isMade   bool
 }
 
-// stated is what a row states of a module. The parts are valid until the next row
-// is read.
+// stated has the texts of a row about a module. The parts are valid until the next row is
+// read.
 type stated struct {
 	kind                             ident.Type
 	file, debugFile, codeID, debugID []byte

@@ -31,9 +31,9 @@ type image struct {
 	file    []byte // the last component of its name
 }
 
-// readPing reads a crash ping and adds its addresses to the query. Its members are
-// those of the metric crash.stack_traces, or of the field StackTraces of .extra
-// files and of the ping of Telemetry, whose description of the crash is an object.
+// readPing reads a crash ping and adds its addresses to the query. It has the members of
+// the metric crash.stack_traces, or those of the field StackTraces of .extra files and of
+// Telemetry's ping, where the description of the crash is an object.
 func (r *reader) readPing(m *members) ping {
 	p := ping{reason: m.crashType}
 	thread, crashAt := m.crashThread, m.crashAddress

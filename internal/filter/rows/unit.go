@@ -35,7 +35,7 @@ type unit struct {
 // units have the memory of Filters that have ended.
 var units = sync.Pool{New: func() any { return &unit{} }}
 
-// free returns the memory of a unit to the pool, but for what it knows of modules.
+// free returns the memory of a unit to the pool, without the modules.
 func (u *unit) free() {
 	u.in, u.out, u.options, u.run, u.counts = nil, nil, nil, nil, Counts{}
 	u.known, u.modules = nil, u.modules[:0]

@@ -37,7 +37,7 @@ type memory struct {
 }
 
 // add adds the mapping of a line, and returns false for another line. The lines of a
-// process follow each other, so that others between them begin those of another one.
+// process are consecutive, so a line of another kind ends them.
 func (m *memory) add(line []byte) bool {
 	next, isExecutable, ok := parseMapping(line)
 	if ok && !m.isOpen {

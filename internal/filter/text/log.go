@@ -158,7 +158,7 @@ func (l *log) module(r *record) (int32, bool) {
 }
 
 // number returns the number of a frame after the inlined calls before it. Only
-// numbers that follow each other are those of one trace.
+// consecutive numbers belong to one trace.
 func (l *log) number(r *record) int {
 	if !r.hasNumber() {
 		return r.number

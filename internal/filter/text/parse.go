@@ -227,8 +227,8 @@ func decimal(b []byte, at int) (value, end int) {
 	return value, at
 }
 
-// hexadecimal returns the number at the beginning of b and the count of its digits,
-// which is zero if there are more than those of an address.
+// hexadecimal returns the number at the beginning of b and the count of its digits, which
+// is zero if it is larger than an address.
 func hexadecimal(b []byte) (value uint64, n int) {
 	n = hexLen(b)
 	if n > 16 {

@@ -45,9 +45,9 @@ func (r *record) parseBacktrace(body []byte) bool {
 	return true
 }
 
-// parseDotnet parses a frame of .NET that has the offset in the intermediate language
-// (Switch.System.Diagnostics.StackTrace.ShowILOffsets), which is that of the call:
-// at NAME(…) in ASSEMBLY:token 0xTOKEN+0xOFFSET.
+// parseDotnet parses a frame of .NET with the offset of the call in the intermediate
+// language (Switch.System.Diagnostics.StackTrace.ShowILOffsets): at NAME(…) in
+// ASSEMBLY:token 0xTOKEN+0xOFFSET.
 func (r *record) parseDotnet(body []byte) bool {
 	at := bytes.Index(body, []byte(":token 0x"))
 	in := bytes.LastIndex(body[:max(at, 0)], []byte(" in "))
@@ -92,9 +92,9 @@ func (r *record) parseJava(body []byte) bool {
 	return true
 }
 
-// parseMozilla parses a frame of Firefox (MozFormatCodeAddress): #NN: NAME[FILE +0xOFFSET].
-// The name is ??? or that of an exported function before the address, so a better one
-// replaces it. A line with two of them is copied.
+// parseMozilla parses a frame of Firefox (MozFormatCodeAddress): #NN: NAME[FILE
+// +0xOFFSET]. The name is ??? or that of an exported function before the address, so a
+// better one replaces it. A line with two frames is copied.
 func (r *record) parseMozilla(body []byte) bool {
 	const separator = " +0x"
 	plus := bytes.LastIndex(body, []byte(separator))

@@ -12,8 +12,8 @@
 // one, too, if they have none. An address follows a call if its frame is below another
 // one in some stack.
 //
-// All other bytes stay as they are. The document is in memory, with 64 bytes for
-// each frame that is looked up.
+// All other bytes stay unchanged. The document is in memory, with 64 bytes for each frame
+// that is looked up.
 package trace
 
 import (

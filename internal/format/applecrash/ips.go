@@ -163,7 +163,7 @@ func registers(state map[string]json.RawMessage) map[string]Address {
 	return found
 }
 
-// join joins two texts of which either may be empty.
+// join joins two texts, either of which may be empty.
 func join(a, before, b, after string) string {
 	if a == "" || b == "" {
 		return a + b

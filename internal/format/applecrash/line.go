@@ -52,9 +52,9 @@ func ParseFrame(line string) (f Frame, symbolAt int, ok bool) {
 	}
 }
 
-// setSymbol sets the symbol of a frame from "name (in Module) + 12 (file.c:7)",
-// of which only the name is always there. Without a symbol, the name is the
-// base of the image.
+// setSymbol sets the symbol of a frame from "name (in Module) + 12 (file.c:7)", where
+// everything but the name is optional. Without a symbol, the name is the base of the
+// image.
 func (f *Frame) setSymbol(text string) {
 	text, f.Inline = strings.CutSuffix(text, " [inlined]")
 	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// DecodeX86 decodes the x86 instruction at the start of code, and mends what x86asm
-// leaves out: the signs of displacements, RIP as the base of AVX instructions, and
-// some sizes.
+// DecodeX86 decodes the x86 instruction at the start of code, and corrects the result of
+// x86asm: the signs of displacements, RIP as the base of AVX instructions, and some
+// sizes.
 func DecodeX86(code []byte, bits int) (inst x86asm.Inst, ok bool) {
 	inst, err := x86asm.Decode(code, bits)
 	if err != nil || inst.Op == 0 {

@@ -69,7 +69,7 @@ func (s *Scanner) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// hold stores the start of a line whose end comes in a later chunk.
+// hold stores the start of a line that ends in a later chunk.
 func (s *Scanner) hold(p []byte) {
 	keep := min(len(p), MaxName-len(s.held))
 	s.held = append(s.held, p[:keep]...)
@@ -256,8 +256,8 @@ func (s *Scanner) funcRecord(line []byte, n int64) bool {
 	return true
 }
 
-// inline scans an INLINE record. The number of its fields tells the dialect;
-// the first 16 records vote, since one of them may be damaged.
+// inline scans an INLINE record. The number of its fields shows the dialect; the first 16
+// records vote, since one of them may be damaged.
 func (s *Scanner) inline(line []byte, n int64) {
 	if s.ballots < 16 && n <= MaxName {
 		s.ballots++

@@ -45,7 +45,7 @@ func (f *File) isFirstPage(src bin.Source, addr uint64) bool {
 }
 
 // IDFrom returns the debug id of a file if module i may have been loaded from it: neither
-// has a build id, and both have the same entry point and segments. The id is that of the
+// has a build id, and both have the same entry point and segments. The id identifies the
 // code.
 func (f *File) IDFrom(i int, src bin.Source) (id ident.DebugID, ok bool) {
 	loaded := f.header(f.Modules[i].Base)

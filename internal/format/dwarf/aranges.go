@@ -1,8 +1,8 @@
 package dwarf
 
-// UnitsAt returns the units that may have code at an address: those that b, the
-// section .debug_aranges, lists for it, and those that b does not list at all.
-// ok is false if b is damaged.
+// UnitsAt returns the units that may have code at an address: the units that b, the
+// section .debug_aranges, lists for it, and all units that b does not list at all. ok is
+// false if b is damaged.
 func (d *Data) UnitsAt(b []byte, addr uint64) (units []int, ok bool) {
 	known := make([]bool, len(d.units))
 	for p := 0; p < len(b); {

@@ -70,7 +70,7 @@ func (w *Walker) run() {
 			w.damage(start, "too many functions, calls, or nested DIEs")
 			break
 		}
-		// take has opened a frame, whose depth only run knows.
+		// take has opened a frame, and only run has its depth.
 		if e.flags&isCode != 0 && w.take(e, start) && e.flags&hasChildren != 0 {
 			depth++
 			w.frames[len(w.frames)-1].depth = depth

@@ -1,8 +1,8 @@
 package elf
 
-// descriptors is the section .opd of 64-bit PowerPC with the first ABI. The
-// address of a function symbol is that of a descriptor there, whose first word
-// is the address of the code.
+// descriptors is the section .opd of 64-bit PowerPC with the first ABI. The address of a
+// function symbol refers to a descriptor in it, whose first word is the address of the
+// code.
 type descriptors struct {
 	section int32 // zero: the file has no descriptors
 	addr    uint64

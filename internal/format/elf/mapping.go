@@ -19,10 +19,10 @@ type Mark struct {
 // big endian, as they were before version 6 of the architecture.
 func (f *File) SwappedCode() bool { return f.big && f.Flags&flagBE8 == 0 }
 
-// Marks returns the kinds of code of a linked file for 32-bit ARM in ascending
-// order, one mark for each address. They are those of the mapping symbols,
-// which cover all code (mapped is true), or else of the functions, which
-// describe only their first byte and not the data after them.
+// Marks returns the kinds of code of a linked file for 32-bit ARM in ascending order, one
+// mark for each address. They come from the mapping symbols, which cover all code (mapped
+// is true), or else from the functions, which describe only their first byte and not the
+// data after them.
 func (f *File) Marks() (marks []Mark, mapped bool) {
 	if f.Machine != machineARM || f.Class != 32 || f.Type == TypeRel {
 		return nil, false

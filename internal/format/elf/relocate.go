@@ -128,7 +128,7 @@ func (f *File) Relocate(s *Section, data []byte, addrs []uint64) ([]byte, bin.Pr
 	return m.data, problems
 }
 
-// unrelocated returns what is usable of a section without its relocations.
+// unrelocated returns the usable part of a section without its relocations.
 func (f *File) unrelocated(s *Section, data []byte) ([]byte, bin.Problems) {
 	count, isEmpty := 0, false
 	f.relocations(s, func(r reloc) { count, isEmpty = count+1, isEmpty || r.rela })

@@ -61,8 +61,8 @@ type table struct {
 	versions []byte
 }
 
-// findTables sets the symbol tables: those of the sections, or without section
-// headers that of the loader.
+// findTables sets the symbol tables: those in sections or, without section headers, the
+// one of the loader.
 func (f *File) findTables() {
 	if len(f.Sections) < 2 {
 		f.tables[1] = f.dynamicTable()
@@ -91,7 +91,7 @@ func (f *File) sectionTable(s *Section) (t table) {
 	return t
 }
 
-// beside returns the section of a type that has more about the symbols of a table.
+// beside returns the section of a type that extends a symbol table.
 func (f *File) beside(s *Section, kind uint32) (raw []byte) {
 	x := slices.IndexFunc(f.Sections, func(x Section) bool { return x.Type == kind && int64(x.Link) == int64(s.Index) })
 	if x >= 0 {
@@ -146,7 +146,7 @@ func (f *File) sectionOf(t *table, s rawSymbol, i int) int32 {
 // those without a name.
 func (f *File) Symbols(yield func(Symbol) bool) { f.symbols(codeTypes, nil, yield) }
 
-// SymbolsAt yields those of Symbols with an address, and possibly others.
+// SymbolsAt yields the symbols with an address, and possibly others.
 func (f *File) SymbolsAt(addr uint64, yield func(Symbol) bool) { f.symbols(codeTypes, &addr, yield) }
 
 // DataSymbols yields the symbols of data and those without a type, in the same

@@ -42,10 +42,9 @@ type decoder struct {
 // decoders reuses decoders, for their tables.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// Zlib inflates a zlib stream into the whole of dst. A stream that has fewer
-// bytes or more is Malformed, and so is a wrong checksum. With an error it
-// returns the bytes inflated before it. It calls tick, unless nil, after every
-// 16 MiB of output.
+// Zlib inflates a zlib stream into the whole of dst. A stream with fewer or more bytes is
+// Malformed, and so is one with a wrong checksum. With an error it returns the bytes
+// inflated before it. It calls tick, unless nil, after every 16 MiB of output.
 func Zlib(dst, src []byte, tick func()) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()

@@ -133,10 +133,9 @@ func (t *Table) readMagic() bool {
 	return false
 }
 
-// readOldFiles finds the list of files of the first version, which follows the
-// list of functions, and determines which of its two kinds of records the table
-// has: in those of Go 1.12 a byte is set that was part of the number of tables,
-// or unused, before.
+// readOldFiles finds the list of files of the first version, which follows the list of
+// functions, and determines which of its two kinds of records the table has: Go 1.12 sets
+// a byte that was part of the number of tables, or unused, before.
 func (t *Table) readOldFiles() {
 	if at := uint64(t.u32(t.index + (2*t.n+1)*t.ptr)); at < uint64(len(t.data)) {
 		t.files = t.data[at:]

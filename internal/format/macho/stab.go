@@ -7,9 +7,8 @@ const (
 	stabObject   = 0x66
 )
 
-// ObjectFile is a linked object file, which still has the debug information of
-// its functions without a dSYM. Its Path may be that of an archive with
-// the member in parentheses.
+// ObjectFile is a linked object file, which still has the debug information of its
+// functions without a dSYM. Its Path may name an archive, with the member in parentheses.
 type ObjectFile struct {
 	Path      []byte
 	Time      uint64 // of the last change, in seconds since 1970

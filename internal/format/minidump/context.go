@@ -23,7 +23,7 @@ var (
 	namesPPC64 = bin.RegisterNames("srr0 srr1 r0-31 cr xer lr ctr vrsave")
 )
 
-// layouts lists the layouts of each CPU, of which the flags choose one.
+// layouts lists the layouts of each CPU; the flags select one.
 var layouts = [...]layout{
 	{"x86", 0, 0x00010000, 4, 0x9c, bin.RegisterNames("edi esi ebx edx ecx eax ebp eip - eflags esp")},
 	{"amd64", 0x30, 0x00100000, 8, 0x78, bin.RegisterNames("rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip")},

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Sections are numbered from 1 on. Addresses in the file consist of a section
-// and an offset in it; those of the binary are relative to its base.
+// Sections are numbered from 1. Addresses in the file consist of a section and an offset
+// in it; those of the binary are relative to its base.
 //
 // A tool that moved code after linking adds a map from the linked addresses to
 // those of the binary (omap), and the reverse map. Each is a sorted list of

@@ -59,9 +59,9 @@ func signed(v uint32) uint32 {
 // siteLines appends the lines of an inline site whose procedure begins at
 // entry. It stops at invalid annotations.
 //
-// Each annotation changes the state (offset, file, line, column); those that
-// advance the offset emit a line. The end of a line is the offset of the next
-// one, unless its length is given.
+// Each annotation changes the state (offset, file, line, column), and emits a line if it
+// advances the offset. The end of a line is the offset of the next one, unless its length
+// is given.
 func (m *Body) siteLines(data []byte, entry uint32, def inlinee) {
 	a := annotations{data, true}
 	first := len(m.Lines)

@@ -176,8 +176,8 @@ func (f *File) readModules() {
 	}, f.Problems.Add)
 }
 
-// eachModule yields the modules. It reads some at a time, so that the memory that it
-// takes does not depend on their number.
+// eachModule yields the modules. It reads them in batches, so that its memory does not
+// depend on their number.
 func (f *File) eachModule(yield func(m *Module) bool, problem func(place string, off int64, format string, args ...any)) {
 	part := f.debug.parts[0]
 	in := bufio.NewReaderSize(io.NewSectionReader(f.msf.stream(streamDebug), part.at, part.size), maxString)
@@ -243,8 +243,8 @@ type Part struct {
 	Module int
 }
 
-// Parts yields the contributions of code in the order of the file, which is
-// that of the addresses at link time.
+// Parts yields the contributions of code in the order of the file, that is of their
+// addresses at link time.
 func (f *File) Parts(yield func(p Part) bool) {
 	for _, r := range f.code {
 		if !yield(Part{Range: r}) {

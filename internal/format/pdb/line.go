@@ -235,8 +235,8 @@ func (m *Body) ownStretch(first int) (own, after int) {
 	return own, after
 }
 
-// findLines finds the lines of a procedure: those of the stretch that contains
-// its start, and of those that begin in it.
+// findLines finds the lines of a procedure: the lines of the stretch that contains its
+// start, and of the stretches that begin in it.
 func (m *Body) findLines(p *Proc) {
 	i, found := m.stretchAt(p)
 	if !found && i > 0 && m.stretches[i-1].section == p.Section && m.stretches[i-1].end > p.Off {

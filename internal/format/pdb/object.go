@@ -121,8 +121,8 @@ type TypeFile struct {
 	Path string
 }
 
-// SetTypes gives an object the types of the PDB that it refers to. It reports
-// whether p is that one.
+// SetTypes sets the types of the PDB to which an object refers. It reports whether p is
+// that one.
 func (f *File) SetTypes(p *File) bool {
 	if f.TypeFile == nil || f.TypeFile.GUID != p.GUID {
 		return false

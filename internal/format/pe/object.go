@@ -161,9 +161,9 @@ func (f *File) relocOps() *relocOps {
 	return &opsARM
 }
 
-// Relocate applies the relocations of a section of an object to its bytes. All
-// offsets in sections become addresses, so the number of a section of code with
-// an address is 1: that of one section which has all code.
+// Relocate applies the relocations of a section of an object to its bytes. All offsets in
+// sections become addresses, so every section of code with an address has the number 1,
+// as if there were one section with all code.
 //
 // Symbols of other files have the address 0. A relocation that cannot be applied
 // leaves data unchanged, and is counted in the problems.

@@ -8,13 +8,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// batch holds records until it is known which of their strings go to the table.
+// batch holds records until it is decided which of their strings are stored in the table.
 //
-// A record is its type, its VA, and numbers of variable length. Those of a
-// range are: length, func, file, callLine, callFile, depth, the bytes of each
-// column of its rows, and the columns. Those of a pad are: the number of
-// frames, and func, file and line of each. A string is the number of its entry;
-// in a range it is increased by one, and 0 is the absence of a string.
+// A record is its type, its VA, and numbers of variable length. The numbers of a range
+// are: length, func, file, callLine, callFile, depth, the bytes of each column of its
+// rows, and the columns. The numbers of a pad are: the number of frames, and func, file
+// and line of each. A string is the number of its entry; in a range, that number plus
+// one, and 0 means that there is no string.
 type batch struct {
 	seed    maphash.Seed
 	strings []byte

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The wire types of protobuf as they stand in keys.
+// The wire types of protobuf in keys.
 const (
 	wireVarint = uint32(protowire.VarintType)
 	wireBytes  = uint32(protowire.BytesType)

@@ -71,9 +71,9 @@ func (f file) published(ctx context.Context, k Kind) (*Info, error) {
 	return i, err
 }
 
-// identify sets the build id and the base of i to those that the parts name, the
-// first of each, else to those of the published files unless the build id differs.
-// It returns the build id that a part names.
+// identify sets the build id and the base of i to the first ones in the parts, else to
+// those of the published files unless their build id differs. It returns the build id in
+// the parts.
 func (f file) identify(ctx context.Context, i *Info, heads []*head) (sent ident.BuildID, err error) {
 	var base *uint64
 	for _, h := range heads {

@@ -14,17 +14,16 @@ const (
 	maxRun = 512
 	// maxUnit is from how many bytes of text on a unit is cut.
 	maxUnit = 4 << 20
-	// batchText and batchUnits bound what a worker takes at a time.
+	// batchText and batchUnits limit the batch of a worker.
 	batchText  = 256 << 10
 	batchUnits = 256
 )
 
-// unit is what one block is made of: FUNC records that overlap, and the
-// PUBLICs among them; or a run of PUBLICs where no FUNC is.
+// unit is the input of one block: FUNC records that overlap, and the PUBLICs among them;
+// or a run of PUBLICs without a FUNC.
 //
-// There are files in which everything overlaps something. Their unit is cut
-// where a FUNC begins, and those that are open there take part in the next one
-// again.
+// In some files everything overlaps. Their unit is cut at the beginning of a FUNC, and
+// FUNCs that extend beyond that are part of the next unit too.
 type unit struct {
 	lo, hi   int    // of funcs
 	plo, phi int    // of publics
@@ -52,7 +51,7 @@ func (f *file) after(u unit) unit {
 	return u
 }
 
-// takeFuncs takes FUNC records into u, and tells where they end or are cut.
+// takeFuncs takes FUNC records into u, and returns where they end or are cut.
 func (f *file) takeFuncs(u *unit) (end uint64) {
 	text := 0
 	for u.hi++; u.hi < len(f.funcs); u.hi++ {
@@ -81,7 +80,7 @@ func (f *file) starts(fn, pub int) (fnAddr, pubAddr uint64) {
 	return fnAddr, pubAddr
 }
 
-// batch is some units, and what becomes of them.
+// batch has some units and their blocks.
 type batch struct {
 	units []unit
 	made  []resolved // one for each unit
@@ -102,7 +101,7 @@ type contender struct {
 	row sym.Row
 }
 
-// fill takes the units that follow u, and tells the last one.
+// fill takes the units that follow u, and returns the last one.
 func (f *file) fill(b *batch, u unit) unit {
 	b.units, b.bad, b.err = b.units[:0], breakpad.Report{}, nil
 	text := 0
@@ -133,8 +132,7 @@ func (f *file) work(b *batch) {
 	}
 }
 
-// stretch reads the text of all units at once, if they stand together in the
-// file.
+// stretch reads the text of all units at once, if they are contiguous in the file.
 func (f *file) stretch(b *batch) {
 	from, to, sum := int64(math.MaxInt64), int64(0), int64(0)
 	for _, u := range b.units {
@@ -287,7 +285,7 @@ func (f *file) Blocks(opt object.BlockOptions, yield func(*sym.Block) error) err
 	return nil
 }
 
-// emptyBlock tells of the functions without size, which no address is in.
+// emptyBlock returns a block with the functions without size, which contain no address.
 func (f *file) emptyBlock(yield func(*sym.Block) error) error {
 	if len(f.empty) == 0 {
 		return nil

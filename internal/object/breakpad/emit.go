@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// emit makes keys of the lines of call i, where they are not those of calls it
-// makes. Those become the sites of those calls.
+// emit makes keys of the lines of call i, where they do not belong to calls in it. Those
+// become the sites of those calls.
 func (f *file) emit(s *scratch, b *sym.Block, i int, before int64) {
 	n := &s.nest
 	c := &n.calls[i]
@@ -77,8 +77,8 @@ func (f *file) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64
 	return c.node
 }
 
-// siteAt is the last site of p at or before addr, or the first one. It is
-// mostly asked for rising addresses.
+// siteAt is the last site of p at or before addr, or the first one. Its addresses mostly
+// rise.
 func (n *nest) siteAt(p *call, addr uint64) int32 {
 	sites := n.sites[p.sites : p.sites+p.numSites]
 	i := p.cursor

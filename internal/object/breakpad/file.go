@@ -77,8 +77,7 @@ func parseID(text string) (ident.DebugID, error) {
 	return ident.ParseDebugID(text)
 }
 
-// sortFuncs puts the functions into order, without those that are empty or too
-// deep inside of others.
+// sortFuncs sorts the functions, without those that are empty or nested too deeply.
 func (f *file) sortFuncs() {
 	byAddr := func(a, b breakpad.Span) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Off, b.Off))
@@ -237,7 +236,7 @@ func (f *file) Describe(info *object.Info) int64 {
 		int64(cap(f.frames[0])+cap(f.frames[1])+cap(f.frames[2]))*24
 }
 
-// HasNativeLines marks the lines as those of machine code.
+// HasNativeLines marks the lines as lines of machine code.
 func (f *file) HasNativeLines() {}
 
 // identifyHead is how much of a file is read for its MODULE and INFO records.

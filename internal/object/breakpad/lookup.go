@@ -81,8 +81,8 @@ func (f *file) lookupFuncs(dst []sym.Frame, addr uint64, i int) (frames []sym.Fr
 	return dst, best, err
 }
 
-// reaching calls do for those of the FUNC records up to i that end after
-// addr, which is not before any of them begins.
+// reaching calls do for the FUNC records up to i that end after addr; addr is not before
+// the start of any of them.
 func (f *file) reaching(i int, addr uint64, do func(j int) error) error {
 	from := i
 	if f.outer != nil {

@@ -9,8 +9,8 @@ import (
 // maxNames is how many bytes of names a file keeps that is not in memory.
 const maxNames = 512 << 10
 
-// names are those that were asked for first, so that the files and functions
-// that every other frame is in are read once.
+// names are the names that were requested first, so that the most frequent files and
+// functions are read once.
 type names struct {
 	mu   sync.Mutex
 	at   map[sym.Text]nameSpan

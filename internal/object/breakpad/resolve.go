@@ -15,7 +15,7 @@ func (f *file) text(s *scratch, fn breakpad.Span) ([]byte, error) {
 	return s.read(f.src, fn.Off, int(fn.Len))
 }
 
-// resolve makes what the text of a FUNC says into r.
+// resolve parses the text of a FUNC into r.
 func (f *file) resolve(s *scratch, r *resolved, fn breakpad.Span, text []byte, bad *breakpad.Report) {
 	r.block.Reset()
 	f.ix.ParseFunc(fn, text, &s.fn, bad)
@@ -36,8 +36,7 @@ func (f *file) resolve(s *scratch, r *resolved, fn breakpad.Span, text []byte, b
 	r.weak = s.fold(&r.block)
 }
 
-// fold makes rows of the keys. It tells whether the first row is the mere
-// entry.
+// fold makes rows of the keys. It reports whether the first row is only the entry.
 func (s *scratch) fold(b *sym.Block) (weak bool) {
 	s.settle()
 	for _, p := range s.order {
@@ -47,7 +46,7 @@ func (s *scratch) fold(b *sym.Block) (weak bool) {
 	return s.keys[s.order[0].index].rank == rankEntry
 }
 
-// fileText is the path that a file id means to a FUNC.
+// fileText returns the path for a file id in a FUNC.
 func (f *file) fileText(id uint64, before int64) sym.Text {
 	ref, ok := f.ix.Files.Find(id, before)
 	if !ok {
@@ -59,8 +58,8 @@ func (f *file) fileText(id uint64, before int64) sym.Text {
 	return textOf(textFile, ref.Off)
 }
 
-// originText is the name that the origin of an INLINE means to a FUNC. One
-// that is not defined has the empty name.
+// originText returns the name for the origin of an INLINE in a FUNC. One that is not
+// defined has the empty name.
 func (f *file) originText(id uint64, before int64) sym.Text {
 	if ref, ok := f.ix.Origins.Find(id, before); ok {
 		return textOf(textOrigin, ref.Off)

@@ -56,8 +56,8 @@ func readInto(buf []byte, src bin.Source, off int64, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// resolved is a FUNC in the words of sym. Its rows reach from its start to its
-// end, where there is a hole.
+// resolved is a FUNC in the words of sym. Its rows extend from its start to its end,
+// where there is a hole.
 type resolved struct {
 	block sym.Block
 	weak  bool // no line record begins where the FUNC does: its first row is the mere entry

@@ -8,8 +8,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// A Text is the offset of the record that holds the string, and what sort of
-// record that is.
+// A Text is the offset of the record that holds the string, and the kind of that record.
 const (
 	textNone  = iota // zero is not a Text
 	textEmpty        // a string without characters

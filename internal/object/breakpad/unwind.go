@@ -44,7 +44,7 @@ func (f *file) CFI(yield func(*sym.Unwind) error) error {
 // records. The others are their offset.
 const lengthBits = 24
 
-// sortFrames puts the STACK records into order.
+// sortFrames sorts the STACK records.
 func (f *file) sortFrames() {
 	pieces := func(spans []breakpad.Span) []object.Piece {
 		list := make([]object.Piece, len(spans))

@@ -1,5 +1,4 @@
-// Package bundle finds sources in source bundles. A bundle knows nothing about
-// addresses.
+// Package bundle finds sources in source bundles. A bundle has no addresses.
 package bundle
 
 import (

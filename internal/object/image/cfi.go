@@ -82,7 +82,7 @@ func (x *frameIndex) add(image *units.Image, s frame.Section, want func(*frame.F
 	x.sections = append(x.sections, s)
 }
 
-// finish puts all that were added into order.
+// finish sorts the added FDEs.
 func (x *frameIndex) finish() *frameIndex {
 	x.pieces, x.list = object.FirstPieces(x.list), nil
 	return x

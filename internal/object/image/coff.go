@@ -57,9 +57,8 @@ func has(f *pe.File, name string) bool {
 	return slices.ContainsFunc(f.Sections, func(s pe.Section) bool { return s.Name == name })
 }
 
-// layCode gives the sections of code of an object addresses of their own, which
-// are not 0. Each becomes a part of the image. It returns the number of those for
-// which there is no place.
+// layCode gives the sections of code of an object addresses of their own, which are not
+// 0. Each becomes a part of the image. It returns the number of sections that do not fit.
 func layCode(f *pe.File) (l units.Layout, left int) {
 	at := uint64(layGap)
 	for i := range f.Sections {

@@ -131,9 +131,9 @@ func (c *common) Describe(info *object.Info) int64 {
 // isGCC reports whether a section begins the intermediate code of GCC.
 func isGCC(section string) bool { return strings.HasPrefix(section, ".gnu.lto_.lto.") }
 
-// isSlim reports whether an object of GCC has its intermediate code alone, given
-// the contents of a section for which isGCC holds. Its fifth byte is 1 then, but
-// linkers join such objects with others.
+// isSlim reports whether an object of GCC has only intermediate code, given the contents
+// of a section for which isGCC is true. The fifth byte is then 1, but linkers join such
+// objects with others.
 func isSlim(l units.Layout, head []byte) bool {
 	return len(head) > 4 && head[4] == 1 && l.Parts[0].End == 0
 }

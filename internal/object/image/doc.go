@@ -6,6 +6,6 @@
 // base. Addresses of WebAssembly are offsets in the file. In an object file every
 // section of code begins at 0.
 //
-// Needs lists the files that debug information was moved to: split DWARF, alternate
+// Needs lists the files to which debug information was moved: split DWARF, alternate
 // files, dSYMs and the object files of a debug map, PDBs, the map of hidden names.
 package image

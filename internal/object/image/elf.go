@@ -19,7 +19,7 @@ import (
 	"symbolon/internal/unpack"
 )
 
-// OpenELF joins what an ELF file has.
+// OpenELF opens an ELF file.
 func OpenELF(src bin.Source, in object.Input) (*object.Object, error) {
 	f, err := elf.Open(src)
 	if err != nil {
@@ -79,9 +79,8 @@ type elfFile struct {
 	frames func() *frameIndex
 }
 
-// lay gives the sections of a relocatable file addresses of their own. Each
-// section of code becomes a part of the image. It returns the number of those for
-// which there is no place.
+// lay gives the sections of a relocatable file addresses of their own. Each section of
+// code becomes a part of the image. It returns the number of sections that do not fit.
 func (b *elfFile) lay() (l units.Layout, left int) {
 	b.addrs = make([]uint64, len(b.f.Sections))
 	at := uint64(0)
@@ -150,9 +149,9 @@ func (b *elfFile) data(name string) []byte {
 	return b.sectionData(s, name)
 }
 
-// joined is the bytes of all sections of a name, one after the other: in a
-// relocatable file each type, and each function that may be dropped, can have a
-// section of units of its own.
+// joined has the bytes of all sections with a name, concatenated: in a relocatable file
+// each type, and each function that may be dropped, can have a section of units of its
+// own.
 func (b *elfFile) joined(name string) []byte {
 	if b.addrs == nil {
 		return b.data(name)
@@ -329,8 +328,8 @@ func (b *elfFile) symbols(yield func(units.Symbol), each func(func(elf.Symbol) b
 	})
 }
 
-// SymbolLimit returns the end of what is loaded together with a symbol, as the
-// next symbol may be in another section.
+// SymbolLimit returns the end of the section or segment of a symbol, as the next symbol
+// may be in another one.
 func (b *elfFile) SymbolLimit(addr uint64) uint64 {
 	for i := range b.f.Segments {
 		s := &b.f.Segments[i]
@@ -370,8 +369,9 @@ func (b *elfFile) info() object.Info {
 }
 
 // segments returns the executable segments with the offsets of their content in the
-// program, at most sixteen. In a debug file eu-strip leaves all as they are. Objcopy
-// moves those without the header of the file, and makes them empty but for notes.
+// program, at most sixteen. In debug files of eu-strip they are unchanged. objcopy moves
+// the segments that do not contain the header of the file, and empties them except for
+// notes.
 func segments(f *elf.File) (list []object.Segment) {
 	for i := range f.Segments {
 		s := &f.Segments[i]
@@ -413,7 +413,7 @@ func (b *elfFile) Code(addr, size uint64) []byte {
 	return b.f.Code(addr+b.Bases[0], size)
 }
 
-// Stretches returns those of the file, or, without mapping symbols, those of the
+// Stretches returns the stretches of the file, or, without mapping symbols, those of the
 // inner file.
 func (b *elfFile) Stretches() (list []object.Stretch, whole bool, err error) {
 	if b.f.SwappedCode() {

@@ -111,8 +111,8 @@ func (b *machoFile) openGo() {
 	b.setGo(t)
 }
 
-// findNeeds tells where the debug information is: in a dSYM, or still in the
-// object files that were linked.
+// findNeeds sets the files with the debug information: in a dSYM, or still in the object
+// files that were linked.
 func (b *machoFile) findNeeds() {
 	if b.f.HasUUID {
 		b.needs = append(b.needs, object.Need{Kind: object.NeedDSYM, ID: b.buildID})

@@ -36,8 +36,8 @@ type peFile struct {
 	entries  func() object.Pieces // of the exception directory
 }
 
-// OpenPE opens a PE file, and the portable PDB in it. Its DWARF tells addresses as
-// they are when nothing moves the image, all else tells them relative to that.
+// OpenPE opens a PE file, and the portable PDB in it. Its DWARF has addresses based on
+// the preferred base, everything else has addresses relative to that base.
 func OpenPE(src bin.Source, in object.Input) ([]*object.Object, error) {
 	f, err := pe.Open(src)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *peFile) data(name string) []byte {
 	return data
 }
 
-// findNeeds tells where more is known: in a PDB, or in the file that MinGW's
+// findNeeds sets the files with more information: in a PDB, or in the file that MinGW's
 // debug information was moved to.
 func (b *peFile) findNeeds() {
 	f := b.f
@@ -221,9 +221,9 @@ func (b *peFile) SymbolLimit(addr uint64) uint64 {
 	return f.ImageBase + uint64(end)
 }
 
-// SymbolRank puts an export before a symbol of COFF, and a function before other
-// symbols. Exported names with a size have the underscore of C or do not, so there a
-// symbol of COFF knows better.
+// SymbolRank puts an export before a symbol of COFF, and a function before other symbols.
+// As exported names with a size may or may not have the underscore of C, a symbol of COFF
+// precedes them.
 func (b *peFile) SymbolRank(s *units.Symbol) uint8 {
 	const border = 4 // of the code of a Go program
 	if string(b.SymbolName(s.Table, s.Name)) == "runtime.text" {
@@ -245,8 +245,7 @@ func (b *peFile) Code(addr, size uint64) []byte {
 	return b.f.Code(addr, size)
 }
 
-// CFI yields the unwind information of the exception directory, or without one
-// that of DWARF.
+// CFI yields the unwind information of the exception directory or, without one, of DWARF.
 func (b *peFile) CFI(yield func(*sym.Unwind) error) error {
 	problems, err := b.f.UnwindRecords(yield)
 	for _, p := range problems {
@@ -378,8 +377,7 @@ func (b *peFile) info() object.Info {
 	return info
 }
 
-// Stretches returns one: Windows knows Thumb only, in what it calls
-// ARMNT.
+// Stretches returns one stretch: code for ARMNT on Windows is always Thumb.
 func (b *peFile) Stretches() (list []object.Stretch, whole bool, err error) {
 	if arch := b.f.Arch(); arch != ident.ArchARMv7 {
 		return nil, false, fault.New(fault.Unsupported, "pe", "where its code for %s is Thumb is not known", arch)

@@ -20,10 +20,10 @@ func kindOf(s *elf.Symbol) uint8 {
 	return kind
 }
 
-// Named returns the places of the symbols with a name, without its version. A library
-// may have several versions of a name, some of them only for programs that were linked
-// with an earlier release. The loader reports all of them by the bare name; the
-// default version is meant, which programs are linked with, unless there is none.
+// Named returns the places of the symbols with a name, without its version. A library may
+// have several versions of a name, some of them only for programs that were linked with
+// an earlier release. The loader reports all of them by the bare name. It stands for the
+// default version, with which programs are linked, unless there is none.
 func (b *elfFile) Named(name string) []object.Place {
 	list := b.NamedIn(func(s *units.Symbol) bool { isName, isOld := b.isVersion(s, name); return isName && !isOld })
 	if len(list) > 1 { // lld writes names without versions into .symtab

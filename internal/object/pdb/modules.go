@@ -24,8 +24,8 @@ func findModules(f *pdb.File) *modules {
 	return m
 }
 
-// findSpans returns what the modules contributed to the sections. Only where none
-// is declared to have contributed anything they are read for that.
+// findSpans returns the contributions of the modules to the sections. Only where none is
+// declared to have contributed anything they are read for that.
 func findSpans(f *pdb.File) (spans []units.Span) {
 	f.Parts(func(p pdb.Part) bool {
 		if n := len(spans); n > 0 && spans[n-1].Unit == int32(p.Module) && spans[n-1].End == uint64(p.Start) {
@@ -91,8 +91,8 @@ func (m *modules) endAt(addr uint64) (end uint64, ok bool) {
 	return m.spans[i].End, true
 }
 
-// joinSpans makes one of those of a unit that overlap or touch, so that an
-// address is in one of them at most.
+// joinSpans joins spans of a unit that overlap or touch, so that an address is in at most
+// one of them.
 func joinSpans(spans []units.Span) []units.Span {
 	apart := true // as nearly always
 	for i := 1; i < len(spans) && apart; i++ {

@@ -1,17 +1,15 @@
 // Package pdb reads the PDBs of Windows binaries.
 //
-// A module of a PDB is a unit. It answers where it contributed code, by the
-// procedures it has there: of those that the linker merged, the last with lines. A
-// stretch of code belongs to the innermost of the calls that have a line for it.
-// Each call is made from the line of its caller that covers the start of the line
-// of the call, or else from the next, or the last; without lines of the caller the
-// call site is unknown.
+// A module of a PDB is a unit. It answers for the code that it contributed, by its
+// procedures there: of procedures that the linker merged, by the last one with lines. A
+// stretch of code belongs to the innermost call that has a line for it. The call site of
+// a call is the line of its caller that covers the start of the line of the call, or else
+// the next, or the last one; without lines of the caller it is unknown.
 //
-// A public symbol of code reaches to the next one, or to the end of what its module
-// contributed. It ends with the procedure that it names. A procedure without type
-// has the name of a decorated symbol at its entry, if that can be its own. The
-// first addresses outside procedures are answered by the order of symbols in the
-// file, which is trusted.
+// A public symbol of code extends to the next one, or to the end of the contribution of
+// its module. It ends with the procedure that it names. A procedure without type has the
+// name of a decorated symbol at its entry, if that can be its own. The first addresses
+// outside procedures are answered by the order of symbols in the file, which is trusted.
 //
 // With Options.Written a procedure has the name of the public symbol at its entry,
 // as the linker sees it.

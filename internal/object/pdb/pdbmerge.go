@@ -11,13 +11,13 @@ import (
 	"symbolon/internal/sym"
 )
 
-// pdbWorker is memory for the digests of modules of a PDB, and what is done
-// for one piece of a procedure.
+// pdbWorker is memory for the digests of modules of a PDB, and the state for one piece of
+// a procedure.
 //
-// A procedure has lines for its code, and each call that was inlined has lines
-// for its own. Where they overlap those of the innermost call count, and the lines of its
-// caller are the call site: the line that holds where the
-// line of the call begins, or, as some compilers leave those out, the next one.
+// A procedure has lines for its code, and each inlined call has lines for its own code.
+// Where they overlap, the lines of the innermost call are used, and those of its caller
+// are the call site: the line that covers the start of the line of the call, or the next
+// one, as some compilers omit the former.
 type pdbWorker struct {
 	columns bool
 	code    units.Encoder
@@ -45,7 +45,7 @@ type lineSpan struct {
 // pdbWorkers is memory for digests.
 var pdbWorkers = sync.Pool{New: func() any { return new(pdbWorker) }}
 
-// called is the node of a site, and what it was made for.
+// called is the node of a site, and the position that it was made for.
 type called struct{ line, parent, node int32 }
 
 // linesOf is how many lines there are for the code of a procedure.
@@ -182,9 +182,8 @@ func (p *pdbWorker) call(site int32, off uint32) int32 {
 	return c.node
 }
 
-// callLine is the line of those around a call that makes it, given where the
-// line of the call begins: the one that holds there, or the next, or else the
-// last, or -1.
+// callLine returns the line of the caller that is the call site, given the start of the
+// line of the call: the one that covers it, or the next, or else the last, or -1.
 func callLine(lines []pdb.Line, off uint32) int {
 	i, _ := slices.BinarySearchFunc(lines, off, func(l pdb.Line, off uint32) int {
 		if l.End <= off {

@@ -104,7 +104,7 @@ func (p *view) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 // line.
 func (p *view) lang(document uint32) sym.Lang { return portableLang(p.file.Language(document)) }
 
-// row is what a point says, without an address.
+// row is the row of a point, without an address.
 func (p *view) row(x *ppdb.Point) sym.Row {
 	r := sym.Row{Line: x.Line}
 	if x.Document-1 < uint32(p.file.Documents()) {

@@ -123,7 +123,7 @@ func (f *flattener) rowsOf(i uint32) *symbRows {
 	return rows
 }
 
-// write writes what counts between two addresses.
+// write writes the frames that apply between two addresses.
 func (f *flattener) write(from, to uint64) error {
 	f.chain = f.chain[:0]
 	for d := range f.active {
@@ -219,7 +219,7 @@ func (f *flattener) row(r sym.Row) {
 	f.block.Rows = append(f.block.Rows, r)
 }
 
-// writePad writes what a pad says of its address.
+// writePad writes the frames of a pad at its address.
 func (f *flattener) writePad(p *symbPad) error {
 	if f.large(maxSymbRows) {
 		if err := f.give(); err != nil {

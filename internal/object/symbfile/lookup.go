@@ -20,7 +20,7 @@ const (
 	symbSparse = 16
 )
 
-// drop forgets those of a depth that end at an address or before it.
+// drop removes the ranges of a depth that end at an address or before it.
 func (a *symbAround) drop(v *view, depth uint16, at uint64) {
 	n := uint8(0)
 	for _, i := range a.of[depth][:a.n[depth]] {
@@ -222,8 +222,8 @@ func (v *view) rootBefore(addr uint64) int {
 	return int(stop.root)
 }
 
-// rootAt is the range of depth 0 that counts of those that begin at an address, at
-// which one does: that of a function that begins there, if there is one.
+// rootAt returns the range of depth 0 to use of those that begin at an address, of which
+// there is at least one: that of a function that begins there, if there is one.
 func (v *view) rootAt(addr uint64) int {
 	i := sort.Search(len(v.ranges), func(i int) bool { return v.ranges[i].va >= addr })
 	best := i

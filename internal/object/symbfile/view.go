@@ -67,8 +67,8 @@ type view struct {
 	stops  func() []symbStop
 }
 
-// maxSymbDepth is how deep ranges are nested in what is read. Those that are
-// deeper are left out.
+// maxSymbDepth is the largest depth of nested ranges that is read. Those that are deeper
+// are left out.
 const maxSymbDepth = 256
 
 const (
@@ -81,8 +81,8 @@ const (
 	maxSymbText = 1 << 20
 	// maxSymbPad is how many frames of a return pad are read, the innermost ones.
 	maxSymbPad = 4096
-	// maxSymbUse bounds the text of all names of ranges, each time when one is used,
-	// by the bytes of the file: in a file a string stands once.
+	// maxSymbUse bounds the text of all names of ranges, each time when one is used, by
+	// the bytes of the file: a file has each string once.
 	maxSymbUse = 256
 	// maxPadText bounds the text of one pad, likewise.
 	maxPadText = 4 << 20
@@ -110,8 +110,7 @@ func (v *view) frames(dst []symbFrame, p *symbPad) []symbFrame {
 	return dst
 }
 
-// joinPieces finds the functions that were written in several ranges, one after
-// the other.
+// joinPieces finds the functions that were written as several consecutive ranges.
 func (v *view) joinPieces() {
 	first, last := -1, -1 // of the function
 	for i := range v.ranges {
@@ -158,7 +157,7 @@ func (v *view) Rebase(base uint64) {
 	}
 }
 
-// text is a text without what is cut off.
+// text returns a text truncated to its limit.
 func (v *view) text(t sym.Text) []byte {
 	if t == 0 || t >= sym.Text(len(v.file)) {
 		return nil
@@ -207,8 +206,8 @@ type symbRows struct {
 	line  uint32 // in front of it
 }
 
-// symbLong remembers places among the lines of one range that has many: who asks for
-// one of its addresses often asks for others.
+// symbLong remembers places among the lines of one range that has many: a request for one
+// of its addresses is often followed by requests for others.
 type symbLong struct {
 	mu    sync.Mutex
 	index uint32

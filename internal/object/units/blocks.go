@@ -16,8 +16,7 @@ const symbolUnit = math.MaxInt32
 // information.
 const relaxEach = 4
 
-// Blocks makes the digests of all units, puts their chunks in order, and hands
-// on what they say.
+// Blocks makes the digests of all units, sorts their chunks, and yields them as blocks.
 func (g *Image) Blocks(opt object.BlockOptions, yield func(*sym.Block) error) (err error) {
 	st := &store{opt: opt}
 	defer func() {
@@ -71,8 +70,8 @@ func (b *unitBatch) work() {
 	workers.Put(w)
 }
 
-// addSymbols adds the symbols as chunks, but those that lie in one that is there,
-// which hides them.
+// addSymbols adds the symbols as chunks, except those inside an existing chunk, which
+// hides them.
 func (g *Image) addSymbols(s *sweep) {
 	s.sort()
 	functions, next, covered := len(s.chunks), 0, uint64(0) // up to where one has all
@@ -102,8 +101,8 @@ func (g *Image) symbolBlock(b *sym.Block, c *chunk, from uint64) {
 	b.Rows = append(b.Rows, sym.Row{Addr: from})
 }
 
-// Nearest is the function or symbol that starts last of those that do not
-// start above addr. All are read when the first address is asked for.
+// Nearest returns the function or symbol with the greatest start that is not above addr.
+// The first call reads all of them.
 func (g *Image) Nearest(addr uint64) (sym.Frame, bool) {
 	g.once.nearest.Do(func() {
 		_ = g.Blocks(object.BlockOptions{}, func(b *sym.Block) error { // Found has the damage

@@ -17,10 +17,9 @@ type chunk struct {
 	lang       sym.Lang
 }
 
-// beats reports whether c hides d where both are: the lower layer, then the one
-// that starts last, then the shorter one. Of equal ones that of the first unit
-// hides the others, and in a unit, where assemblers write a function for each of
-// its names, the last.
+// beats reports whether c hides d where they overlap: the lower layer wins, then the one
+// that starts last, then the shorter one. Of equal ones the one of the first unit wins,
+// and within a unit, where assemblers write a function for each of its names, the last.
 func (c *chunk) beats(d *chunk) bool {
 	switch {
 	case c.layer != d.layer:
@@ -284,7 +283,7 @@ func fileText(unit int, file uint32) sym.Text {
 	return sym.Text(uint64(unit)<<unitShift | uint64(file)<<4 | kindFile)
 }
 
-// nameText is the text of a name that DWARF gives.
+// nameText returns the text of a name in DWARF.
 func nameText(number int, n dwarf.Name) sym.Text {
 	if n == 0 {
 		return kindLost

@@ -37,9 +37,9 @@ func withoutWeak(name []byte) []byte {
 	return rest[:at]
 }
 
-// PlainBare takes the decoration of C from an exported name of 32-bit x86 that a
-// linker for MinGW has removed the underscore from: f@8, @f@8. It exports f@@8
-// as well as _f@@8 as f@@8; gnu tells that GNU's linker did, which fails for f@@8.
+// PlainBare removes the decoration of C from an exported name of 32-bit x86 whose
+// underscore a linker for MinGW has removed: f@8, @f@8. It exports f@@8 as well as _f@@8
+// as f@@8; gnu means that it was GNU's linker, which fails for f@@8.
 func PlainBare(name []byte, gnu bool) []byte {
 	switch rest, at := WithoutSize(name); {
 	case at == 1 && rest[0] == '@':

@@ -10,7 +10,7 @@ type Span struct {
 	Unit       int32
 }
 
-// cover tells which units have code where.
+// cover has the addresses of the code of each unit.
 type cover struct {
 	spans []Span
 	most  []uint64 // the greatest end of spans up to each

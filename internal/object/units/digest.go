@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// Digest is what one unit says about addresses, in chunks.
+// Digest has the answers of one unit to addresses, in chunks.
 type Digest struct {
 	Full   bool // lines that only a symbol has are wanted
 	unit   int
@@ -51,10 +51,10 @@ func (d *Digest) add(l *Layout, r dwarf.Range, kind uint16, code *Encoder) {
 	d.chunks = append(d.chunks, c)
 }
 
-// maxDigests is how many bytes of digests an image keeps for lookups.
+// maxDigests limits the bytes of digests that an image keeps for lookups.
 const maxDigests = 16 << 20
 
-// digests are those of units that were asked for lately.
+// digests are the digests of recently used units.
 type digests struct {
 	mu    sync.Mutex
 	units map[int]*kept

@@ -78,13 +78,13 @@ func (g *Image) look(found *direct, u int, addr uint64, layer uint16, full bool)
 	}
 }
 
-// namer gives functions their names.
+// namer finds the names of functions.
 type namer struct {
 	room [512]byte
 	next int // of the symbols: where the last function was
 }
 
-// root gives the function of a chunk its name.
+// root sets the name of the function of a chunk.
 func (n *namer) root(g *Image, b *sym.Block, c *chunk) {
 	if c.layer%layersOfPart != layerFunc {
 		return

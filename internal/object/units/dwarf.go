@@ -59,14 +59,14 @@ func NewDWARF(g *Image, s *dwarf.Sections, data func(name string) []byte) *DWARF
 	return u
 }
 
-// MoveTo makes the units those of another image with the same code.
+// MoveTo moves the units to another image with the same code.
 func (u *DWARF) MoveTo(g *Image) *DWARF {
 	moved := &DWARF{image: g, data: u.data, relocatable: u.relocatable, aranges: u.aranges, lines: u.lines}
 	g.SetUnits(moved)
 	return moved
 }
 
-// Features returns what the units are of use for.
+// Features returns the features of the units.
 func (u *DWARF) Features() (f object.Features) {
 	if u.NumUnits() > 0 {
 		f |= object.HasDebug
@@ -102,7 +102,7 @@ func (u *DWARF) RoleOf(kind object.NeedKind) (object.Role, error) {
 	return role, nil
 }
 
-// Attach gives skeletons their units in a split file. It reports whether there
+// Attach attaches the units in a split file to their skeletons. It reports whether there
 // are any.
 func (u *DWARF) Attach(split *DWARF) bool {
 	if u.data.Attach(split.data) == 0 {
@@ -112,7 +112,7 @@ func (u *DWARF) Attach(split *DWARF) bool {
 	return true
 }
 
-// SetAlt sets the file with what several files share.
+// SetAlt sets the file with the debug information that several files share.
 func (u *DWARF) SetAlt(alt *DWARF) { u.data.SetAlt(alt.data) }
 
 // NumUnits returns the number of units.
@@ -166,9 +166,9 @@ func (u *DWARF) Spans(spans []Span) []Span {
 // read.
 const maxEarly = 8
 
-// unitsAt calls yield with the units that have code at an address, for the first
-// lookups only and if .debug_aranges knows. It tells which roots of units need
-// not be read: one address of a kernel takes half of the time so.
+// unitsAt calls yield with the units that have code at an address, for the first lookups
+// only and if .debug_aranges lists them. So the roots of other units need not be read,
+// which halves the time for one address of a kernel.
 func (u *DWARF) unitsAt(addr uint64, yield func(unit int)) (found bool) {
 	if u.aranges == nil || u.image.Parts != nil || u.early.Load() >= maxEarly {
 		return false

@@ -26,8 +26,8 @@ type handover struct {
 	err         error
 }
 
-// beside makes blocks in a goroutine of its own while yield works on those that
-// it has. The goroutine has ended when beside returns.
+// beside makes blocks in another goroutine while yield works on earlier ones. The
+// goroutine has ended when beside returns.
 func beside(produce func(put func(*sym.Block) error) error, yield func(*sym.Block) error) error {
 	h := &handover{
 		full: make(chan []sym.Block, handsAhead), empty: make(chan []sym.Block, handsAhead+2), stop: make(chan struct{}),
@@ -58,7 +58,7 @@ func beside(produce func(put func(*sym.Block) error) error, yield func(*sym.Bloc
 	return h.err
 }
 
-// put takes the content of a block, and gives it memory for the next one.
+// put takes the content of a block, and returns memory for the next one.
 func (h *handover) put(b *sym.Block) error {
 	if h.batch == nil {
 		select {

@@ -136,7 +136,7 @@ func (g *Image) Describe(info *object.Info) int64 {
 	return g.Memory + maxDigests + dwarf.MaxSpelled
 }
 
-// HasNativeLines marks the lines as those of machine code.
+// HasNativeLines marks the lines as lines of machine code.
 func (g *Image) HasNativeLines() {}
 
 // digest makes the digest of a unit. With full it has also the lines of code that
@@ -182,9 +182,8 @@ func (g *Image) unitsAt(addr uint64, yield func(unit int)) {
 	g.covered().at(addr, yield)
 }
 
-// linked is an object file that an image was linked from, and which still has the
-// debug information of its functions. The image tells where the linker put each
-// of them.
+// linked is an object file from which an image was linked, and which still has the debug
+// information of its functions. The image has the addresses that the linker gave them.
 type linked struct {
 	image *Image
 	first int     // its first unit among those of the image

@@ -54,7 +54,7 @@ func (l *Layout) cut(addr uint64, part uint16) uint64 {
 	return min(addr, l.Parts[part].End)
 }
 
-// JoinRanges sorts ranges and makes one of those that touch or overlap.
+// JoinRanges sorts ranges and joins those that touch or overlap.
 func JoinRanges(rs []dwarf.Range) []dwarf.Range {
 	if len(rs) < 2 {
 		return rs
@@ -75,7 +75,8 @@ func JoinRanges(rs []dwarf.Range) []dwarf.Range {
 	return rs[:n+1]
 }
 
-// Intersect keeps of rs what is in one of limit. Both are sorted and joined.
+// Intersect returns the parts of rs that are in a range of limit. Both are sorted and
+// joined.
 func Intersect(rs, limit []dwarf.Range) []dwarf.Range {
 	inside := true
 	for _, r := range rs {

@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/format/dwarf"
 )
 
-// lineCursor tells the rows of a unit's line program by address. It is made to
-// be asked for rising addresses.
+// lineCursor returns the rows of a unit's line program by address. It is optimized for
+// rising addresses.
 type lineCursor struct {
 	lines *dwarf.Lines
 	seq   int // index of a sequence that does not start above the last question

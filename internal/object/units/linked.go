@@ -32,7 +32,7 @@ func (in *linked) spans(list []Span) []Span {
 	return list
 }
 
-// digest makes what a unit of an object file says about the image.
+// digest makes the digest of a unit of an object file for the image.
 func (in *linked) digest(w *Worker, d *Digest, g *Image, u int) {
 	in.image.digest(w, d, u, false)
 	d.unit, d.Full = d.unit+in.first, true

@@ -126,9 +126,8 @@ func (m *merger) addEvents(r dwarf.Range, call int32) {
 	m.events = append(m.events, callEvent{r.Start, call, false}, callEvent{r.End, call, true})
 }
 
-// holds reports whether a range is inside of one of a call. In strict DWARF 2 a
-// call can name only one of its ranges: it has those of the calls inside of it
-// as well.
+// holds reports whether a range is inside a range of a call. In strict DWARF 2 a call can
+// have only one range, so it also has the ranges of the calls inside it.
 func holds(t *dwarf.Tree, c *dwarf.Call, r dwarf.Range) bool {
 	for _, own := range t.Ranges[c.First : c.First+c.N] {
 		if r.Start >= own.Start && r.End <= own.End {
@@ -226,7 +225,7 @@ func (m *merger) lay(node int32, pos, until uint64) {
 	}
 }
 
-// coded is a row of the line program as it is kept.
+// coded is a row of the line program in its stored form.
 func (m *merger) coded(node int32, row *dwarf.LineRow) Row {
 	c := Row{Node: node, File: m.file(row.File), Line: row.Line}
 	if m.columns {

@@ -7,11 +7,10 @@ import (
 	"symbolon/internal/sym"
 )
 
-// rootName is the name of a function: that of the debug information, unless a
-// symbol at its entry says more: what kind of copy it is, or, where the debug
-// information has no linkage name, the mangled one. In WebAssembly it is that of
-// the name section.
-// List are the symbols there, and room is memory.
+// rootName returns the name of a function: the one in the debug information, unless a
+// symbol at its entry has more: the kind of copy, or, where the debug information has no
+// linkage name, the mangled name. In WebAssembly it is the one in the name section. list
+// has the symbols at the entry, and room is memory.
 func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
 	switch {
 	case len(list) == 0:
@@ -55,20 +54,20 @@ func IsMangled(name []byte) bool {
 	return false
 }
 
-// isPart reports whether a suffix of a name is that of a piece of the function
-// (of clang), or of how it is called (of Go), and not of a copy.
+// isPart reports whether a suffix of a name marks a piece of the function (of clang) or
+// its calling convention (of Go), and not a copy.
 func isPart(suffix []byte) bool {
 	return bytes.HasPrefix(suffix, []byte(".__part.")) || bytes.HasPrefix(suffix, []byte(".abi"))
 }
 
-// isNumber reports whether a suffix is a number alone. Compilers add one to make
-// names differ that the source does not tell apart.
+// isNumber reports whether a suffix is a number alone. Compilers add one to distinguish
+// equal names.
 func isNumber(suffix []byte) bool {
 	return len(bytes.Trim(suffix, ".0123456789")) == 0
 }
 
-// mangles reports whether a mangled name can be that of a plain one: it holds its
-// last part, unless that is an operator.
+// mangles reports whether a mangled name can belong to a plain one: it contains the last
+// part of the plain name, unless that is an operator.
 func mangles(mangled, name []byte) bool {
 	if bytes.HasSuffix(name, []byte("<lambda>")) { // a constructor or destructor, as GCC names it
 		return bytes.Contains(mangled, []byte("Ul"))
@@ -97,8 +96,8 @@ func mangles(mangled, name []byte) bool {
 	}
 }
 
-// decorates reports whether a name as MSVC's linker sees it can be that of a
-// function without arguments: it begins with the last part of its name.
+// decorates reports whether a name, as MSVC's linker sees it, can be the decorated form
+// of a plain name without arguments: it begins with the last part of its name.
 func decorates(decorated, name []byte) bool {
 	decorated, ok := bytes.CutPrefix(decorated, []byte("?"))
 	if !ok {

@@ -35,7 +35,7 @@ func (s *store) add(code []byte) error {
 	return s.spill()
 }
 
-// spill moves what is in memory to the scratch file.
+// spill moves the contents of memory to the scratch file.
 func (s *store) spill() (err error) {
 	if s.file == nil {
 		if s.file, err = s.opt.Scratch.Create(); err != nil {

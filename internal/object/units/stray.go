@@ -2,8 +2,7 @@ package units
 
 import "symbolon/internal/format/dwarf"
 
-// addLines adds what the line program says about code outside of functions, as
-// far as a symbol has it.
+// addLines adds the lines of code outside of functions, as far as a symbol contains it.
 func (u *DWARF) addLines(w *Worker, d *Digest, limit []dwarf.Range) {
 	if len(w.lines.Sequences) == 0 || len(u.image.symbols().tops) == 0 {
 		return

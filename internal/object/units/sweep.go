@@ -7,8 +7,8 @@ import (
 	"symbolon/internal/sym"
 )
 
-// sweep goes through all chunks in the order of their addresses, and gives
-// each stretch to the one that hides the others.
+// sweep goes through all chunks in the order of their addresses, and assigns each stretch
+// to the chunk that hides the others.
 type sweep struct {
 	image  *Image
 	store  *store

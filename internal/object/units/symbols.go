@@ -43,9 +43,9 @@ type top struct {
 	index     int32 // of all
 }
 
-// newSymbols sorts symbols that come in the order of their tables, which
-// decides between equals. A symbol without size reaches to the next one, or to
-// what limit says. Of several at one address the one with the least rank counts.
+// newSymbols sorts symbols in the order of their tables, which decides between equal
+// ones. A symbol without size extends to the next one, or to the result of limit. Of
+// several at one address, the one with the least rank is used.
 func newSymbols(all []Symbol, b Binary) *symbols {
 	var order byStart[Symbol]
 	order.sort(all, func(s *Symbol) uint64 { return s.Addr })

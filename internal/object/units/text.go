@@ -21,7 +21,7 @@ func (g *Image) AppendText(dst []byte, t sym.Text) []byte {
 	return object.ValidTail(g.unhide(dst, from), from)
 }
 
-// AppendPath appends a path of the file as it is shown.
+// AppendPath appends the displayed form of a path of the file.
 func (g *Image) AppendPath(dst, path []byte) []byte {
 	from := len(dst)
 	if g.in.Written {

@@ -19,9 +19,9 @@ import (
 	"symbolon/internal/source"
 )
 
-// Make makes a source that has these files, by their path in the native
-// layout. The bytes are stored as they are. A source that does not go by paths
-// knows each by the id in it, which no other has.
+// Make returns a source with these files, by their paths in the native layout. The bytes
+// are stored unchanged. A source without paths finds each file by the id in it, which is
+// unique.
 type Make func(t *testing.T, files map[string][]byte) source.Source
 
 const (
@@ -42,8 +42,8 @@ func Run(t *testing.T, newSource Make) {
 	Files(t, newSource)
 }
 
-// Files runs those of the tests that are about files, whatever they are known
-// by. A file that is not there may be named all the same.
+// Files runs the tests that are about files, regardless of how they are found. A file
+// that is not there may be named all the same.
 func Files(t *testing.T, newSource Make) {
 	run(t, newSource, map[string]func(*testing.T, Make){
 		"FileIsDelivered":            delivered,

@@ -14,9 +14,9 @@ import (
 // maxListed is the largest number of names that are read of a folder of build ids.
 const maxListed = 100_000
 
-// complete returns m with its build id if that is missing and a folder of build
-// ids has a name that begins as the debug id says. If none has it, the error is
-// nil, or tells that a folder is a link that is not followed.
+// complete returns m with its build id if that is missing and a folder of build ids has a
+// name that matches the debug id. If no folder has one, the error is nil, or states that
+// a folder is a link that is not followed.
 func (s *Source) complete(m ident.Module, in *folder) (_ ident.Module, refused error) {
 	if s.lister == nil || !m.LacksBuildID() {
 		return m, nil

@@ -57,9 +57,9 @@ type file struct {
 	modules []ident.Module
 }
 
-// contents reads what the folder has. The folder is read again when a question comes, but never
-// for more than a part of the time; a file that did not change is not opened
-// again. An error beside a folder says why there may be more in it.
+// contents returns the contents of the folder. Lookups make it read the folder again,
+// within a share of the time; a file that did not change is not opened again. An error
+// returned with a folder is the reason why it may be incomplete.
 func (s *Source) contents(ctx context.Context) (*folder, error) {
 	wait := s.wait
 	if began := s.began.Load(); began != 0 {
@@ -167,8 +167,7 @@ func idsOf(m ident.Module) (list []string) {
 	return list
 }
 
-// recognise finds the layouts that a folder has, by the names in it and in those
-// of its folders.
+// recognise finds the layouts of a folder, by the names in it and in its folders.
 func (s *Source) recognise(f *folder, folders []string) (list []site) {
 	err := s.lister.ReadFolder(buildIDs, func(string, bool) bool { return false })
 	if err == nil || errors.Is(err, bucket.ErrLink) { // whose files are refused with that reason

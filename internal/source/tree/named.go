@@ -12,13 +12,13 @@ import (
 	"symbolon/internal/source"
 )
 
-// Named returns the places of a file of m that another file refers to by these
-// names. A relative name begins in the folder of the file from, which is empty if
-// that is in another source. An absolute name is one of this machine, or one below
-// the folder. All places are below the folder: ".." at its top stays there. Places
-// without a file are left out, except for the first one if there is nothing else.
+// Named returns the places of a file of m to which another file refers by these names. A
+// relative name is relative to the folder of the file from, which is empty if that is in
+// another source. An absolute name is a path of this machine, or one below the folder.
+// All places are below the folder: ".." at its top stays there. Places without a file are
+// omitted, except the first one if there are no others.
 //
-// Folders in object stores and those of requests have no such places.
+// Folders in object stores, and those in requests, have no such places.
 func (s *Source) Named(ctx context.Context, m ident.Module, kind, from string, names []string) (list []source.Candidate) {
 	if s.far != nil || s.label == source.Guest || !s.cfg.Wants(m, kind) {
 		return nil

@@ -1,8 +1,8 @@
 // Package tree is the source of files in a folder with a layout, in any bucket.
 //
-// A file may be stored as it is, or as gzip or zstd under its plain name. Names
-// are as case-sensitive as the bucket. Ids are often written in lower case; the
-// second, canonical candidate finds those.
+// A file may be stored uncompressed, or as gzip or zstd under its plain name. Names are
+// as case-sensitive as the bucket. Ids are often written in lower case; the second,
+// canonical candidate finds these files.
 //
 // In a folder of this machine, where lookups are cheap, the plain name may have
 // the suffix ".gz" or ".zst"; the name without a suffix is tried first. Files of

@@ -56,8 +56,8 @@ const (
 	drainPatience = 300 * time.Millisecond
 )
 
-// discard reads the short body of an answer without a file, so that the
-// connection can be reused. It gives up if the body is long or slow.
+// discard reads the short body of an answer without a file, so that the connection can be
+// reused. It stops if the body is long or slow.
 func discard(resp *http.Response) {
 	defer resp.Body.Close()
 	if resp.ContentLength > drainBytes {

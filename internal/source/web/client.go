@@ -178,9 +178,9 @@ const shelfRoom = 128 << 20
 // Shelf returns the cache for lists of files of all types of source.
 func (c *Client) Shelf(guarded bool) *source.Shelf { return c.shelves[guarded] }
 
-// Decoder makes a decoder with the limit of cfg for a source, those of other kinds
-// too. All sources wait in one line for large windows of zstd, and those that
-// requests name in another.
+// Decoder returns a decoder with the limit of cfg for a source of any type. All
+// configured sources share one budget for large windows of zstd, and all sources in
+// requests another.
 func (c *Client) Decoder(cfg Config, guarded bool) *source.Decoder {
 	return source.NewDecoder(cfg.Limit(), c.windows[guarded])
 }
@@ -222,7 +222,7 @@ func (c *Client) GuestLine(share *Share) line {
 
 func free(context.Context) (release func(), err error) { return func() {}, nil }
 
-// wait waits for a place in all queues, one after the other.
+// wait waits for a place in each of the queues in turn.
 func wait(ctx context.Context, queues []chan struct{}) (release func(), err error) {
 	var held []chan struct{}
 	release = func() {

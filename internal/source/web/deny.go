@@ -46,7 +46,7 @@ func (d *denyList) blocked(host string) string {
 		host, h.until.UTC().Format(time.RFC3339), d.threshold, d.window, h.why)
 }
 
-// Block is a host that is not asked for a while.
+// Block is a host that is blocked for a while.
 type Block struct {
 	Until time.Time
 	Why   string // the failure that led to it
@@ -107,7 +107,7 @@ func (d *denyList) answered(host string) {
 	}
 }
 
-// tidy removes hosts that are not blocked and have not failed lately.
+// tidy removes hosts that are not blocked and have not failed recently.
 func (d *denyList) tidy(now time.Time) {
 	for host, h := range d.hosts {
 		if !h.until.After(now) && h.breaker.IsIdle(now) {

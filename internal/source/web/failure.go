@@ -27,7 +27,7 @@ type overdue time.Duration
 
 func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }
 
-// verdict returns the failure that a status means, or nil if the file follows.
+// verdict returns the failure for a status, or nil if the file follows.
 func verdict(place string, status int) *failure {
 	text := statusText(status)
 	f := func(kind fault.Kind, detail string) *failure {
@@ -71,8 +71,8 @@ func statusText(status int) string {
 	return fmt.Sprintf("status %d", status)
 }
 
-// broken returns the failure that an error of a connection means. caller is the
-// context of the fetch, try the one of the try.
+// broken returns the failure for an error of a connection. caller is the context of the
+// fetch, try the one of the try.
 func (c *Client) broken(caller, try context.Context, place string, err error) *failure {
 	if gone := caller.Err(); gone != nil {
 		return &failure{Error: fault.New(fault.KindOf(gone), place, "canceled by the caller: %w", gone)}

@@ -18,10 +18,9 @@ const (
 	maxMirrored = 64 << 10         // bytes
 )
 
-// symbolsOf returns the id under which a mirror has the symbols of a binary, which
-// may be the one of a separate debug file. It is zero if the mirror knows the
-// binary and has no symbols, and the id of the binary if the mirror does not
-// tell.
+// symbolsOf returns the id under which a mirror has the symbols of a binary, which may be
+// that of a separate debug file. It is zero if the mirror knows the binary and has no
+// symbols, and the id of the binary if the mirror has no answer.
 func (s *Source) symbolsOf(ctx context.Context, file ident.FileID) ident.FileID {
 	path := source.ElasticPath(file, source.MetadataFile)
 	id, err := source.Keep(ctx, s.client.Shelf(s.guarded), source.Request[ident.FileID]{

@@ -14,8 +14,8 @@ import (
 	"symbolon/internal/transfer"
 )
 
-// whole is a file in progress, parts of which may be requested again. An answer
-// whose headers contradict those of the first one is of another file.
+// whole is a file in progress, parts of which may be requested again. An answer whose
+// headers contradict those of the first one belongs to another version.
 type whole struct {
 	*fetch
 	by    way

@@ -213,10 +213,10 @@ func (s *Session) write(w io.Writer, report any) error {
 	return text.WriteHuman(w, r, text.Options{Brief: s.opt.Brief, Explain: s.opt.Crash.Explain, Now: time.Now(), Look: s.env.Look})
 }
 
-// here returns a processor that also uses files of this machine: those of the modules
-// of a core file, to which a folder has links, and their debug files. Their ids are
-// compared, as those of all files. It adds memory of the modules to d, which is usable
-// until end is called.
+// here returns a processor that also uses files of this machine: the modules of a core
+// file, through a folder of links, and their debug files. Their ids are compared, like
+// those of all files. It adds memory of the modules to d, which is usable until end is
+// called.
 func (s *Session) here(ctx context.Context, d *crash.Dump, modules []string, links string) (p *crash.Processor, end func(), err error) {
 	more := folder(links)
 	if debug := "/usr/lib/debug/.build-id"; len(existing([]string{debug})) > 0 {

@@ -1,10 +1,10 @@
 // Package stackwalk prints crashes for command lines: for the command crash, which opens
-// a Session, and in the place of other programs. For returns a tool that takes the
+// a Session, and as a stand-in for other programs. For returns a tool that takes the
 // command line of rust-minidump's minidump-stackwalk or of Breakpad's minidump_stackwalk,
 // and has its output and its exit status.
 //
-// The symbols of a command line are sources like others: debug files of all kinds are
-// used, and Env.Open opens them. Folders that do not exist are skipped by tools, as the
+// Symbols on the command line are sources like others: debug files of all kinds are used,
+// and Env.Open opens them. Folders that do not exist are skipped by tools, as the
 // originals do. The stacks are those of package crash, so they may differ from the
 // originals', which the guide on these tools describes.
 //

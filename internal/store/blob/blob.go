@@ -1,6 +1,6 @@
-// Package blob stores a file as independent zstd frames of 2 MiB of its content, so
-// that a part of it is read without decoding what comes before. The whole blob is a
-// valid zstd stream of the file: a client that accepts zstd gets it unchanged.
+// Package blob stores a file as independent zstd frames of 2 MiB of its content, so that
+// a part can be read without decoding the parts before it. The whole blob is a valid zstd
+// stream of the file: a client that accepts zstd gets it unchanged.
 //
 // # Format
 //

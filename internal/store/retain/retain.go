@@ -1,5 +1,5 @@
-// Package retain removes the uploads of a store that are kept no longer, and the bytes
-// that no upload names. It also checks a store and repairs what can be derived.
+// Package retain removes the uploads of a store that have expired, and the bytes that no
+// upload refers to. It also checks a store and rebuilds its derived records.
 //
 // # Collection
 //
@@ -15,15 +15,15 @@
 //     interrupted uploads look, and those whose record is lost.
 //
 // Marks stay, so that the name of a copy is never used again. A collection may end at any
-// point, run beside uploads, and beside another collection: every deletion is right by
-// itself, and no order of them leaves an upload that is not deleted without its bytes.
-// An upload whose record is lost or cannot be read is reported, and keeps the files that
-// its identifiers name.
+// point, and may run concurrently with uploads and with another collection: each deletion
+// is correct on its own, and in any order of them, uploads that are not deleted keep
+// their bytes. An upload whose record is lost or cannot be read is reported, and keeps
+// the files that its identifiers name.
 //
 // # Memory
 //
-// The names of uploads and copies are kept as hashes, 16 bytes each. Of two with one hash
-// both are kept until the next collection, which hashes differently.
+// The names of uploads and copies are kept as hashes, 16 bytes each. Two names with the
+// same hash are both kept until the next collection, which hashes differently.
 package retain
 
 import (
@@ -143,7 +143,7 @@ func (c *collection) count(number *int) {
 	*number++
 }
 
-// Collect removes what is kept no longer, or with dry only counts it.
+// Collect removes expired uploads and unused bytes, or with dry only counts them.
 func (k *Keeper) Collect(ctx context.Context, dry bool) (*Report, error) {
 	c := &collection{
 		Keeper: k, dry: dry, began: k.deps.Now(), uploads: newSet(), damaged: newSet(), lost: newSet(), live: newSet(),

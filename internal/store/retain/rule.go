@@ -54,8 +54,8 @@ func (c *collection) match(u *store.Upload) error {
 	return nil
 }
 
-// expire deletes the uploads that their rules do not keep, and while a limit is exceeded
-// those that would be deleted next. Their keys and files are removed by later runs, as
+// expire deletes the uploads that their rules do not keep and, while a limit is exceeded,
+// those that would expire next. Their keys and files are removed by later runs, like
 // those of any deleted upload.
 func (c *collection) expire(ctx context.Context) error {
 	used, err := c.readUses(ctx)
@@ -101,8 +101,8 @@ func (c *collection) expire(ctx context.Context) error {
 	return c.limit(ctx, kept)
 }
 
-// limit deletes uploads while a limit is exceeded: first those of which the project has a
-// newer version, and then those that expire first. An upload whose files others have
+// limit deletes uploads while a limit is exceeded: first those with a newer version in
+// the project, then those that expire first. An upload that shares files with others
 // frees less than its size; then the next run continues.
 func (c *collection) limit(ctx context.Context, kept []limited) error {
 	slices.SortFunc(kept, func(a, b limited) int {

@@ -39,11 +39,10 @@ func isMangled(text []byte) bool {
 	return true
 }
 
-// scan finds the brackets of an Itanium name: nested names, template
-// arguments, function types, expressions, literals and local names. It knows only
-// the part of the grammar that distinguishes brackets from other letters; after
-// an error less text is shared, but the text stays complete. Brackets that are
-// not closed have no marks.
+// scan finds the brackets of an Itanium name: nested names, template arguments, function
+// types, expressions, literals and local names. It implements only the part of the
+// grammar that distinguishes brackets from other letters; after an error less text is
+// shared, but the text stays complete. Brackets that are not closed have no marks.
 func (s *scanner) scan(text []byte) {
 	s.marks, s.open = s.marks[:0], s.open[:0]
 	for i := 2; i < len(text) && text[i] != '.'; {

@@ -22,11 +22,10 @@ type Plan struct {
 // String returns the number of the string of a text.
 func (p *Plan) String(text uint32) uint32 { return p.id[p.roots[text]] }
 
-// plan selects the entries that become strings: names, and those that save more
-// by being shared than they cost. The others are copied to the texts that refer
-// to them. The most used strings come first, since their references are
-// shortest; names that only frames refer to come last, in the order in which
-// they were added.
+// plan selects the entries that become strings: names, and entries whose sharing saves
+// more bytes than it costs. The others are copied to the texts that refer to them. The
+// most used strings come first, since their references are shortest; names that only
+// frames refer to come last, in the order in which they were added.
 func (n *Builder) plan() *Plan {
 	const (
 		cost = 3 // typical size of a reference

@@ -199,7 +199,7 @@ func (c *Compiler) compile(text []byte) bool {
 	return len(c.row) <= maxRow
 }
 
-// cutRow sets the rules to those of the row.
+// cutRow sets the rules to the rules of the row.
 func (c *Compiler) cutRow() {
 	if c.isCut {
 		return

@@ -126,8 +126,7 @@ func (c *CPU) Uint(b []byte, isBig bool) uint64 {
 // fits reports whether v is a value of a word.
 func (c *CPU) fits(v uint64) bool { return c.Word == 8 || v>>32 == 0 }
 
-// Registers are the values of registers that are known. The zero value knows
-// none.
+// Registers are the values of registers that are known. The zero value has none.
 type Registers struct {
 	Values [MaxRegisters]uint64
 	Known  uint64 // mask of registers

@@ -2,8 +2,8 @@ package rule
 
 import "encoding/binary"
 
-// A Row has the compiled rules of a piece of code. An empty Row knows nothing.
-// It begins with its kind. A row of CFI has
+// A Row has the compiled rules of a piece of code. An empty Row has no rules. It begins
+// with its kind. A row of CFI has
 //
 //	rules    target (0 .cfa, 1 .ra, 2… registers), uleb length and program of each, by target
 //

@@ -30,9 +30,9 @@ import (
 // the types around the number, and the number.
 var definition = regexp.MustCompile(`^\s*(?:#\s*define|pub const)?\s*([A-Z][A-Za-z0-9_]+)(:?[\s=:(]+(?:[A-Za-z_.]+[\s)(=]+)*)(0[xX][0-9A-Fa-f]+|[0-9]+)`)
 
-// kinds tell the tables apart: Win32 errors, NTSTATUS values and the codes of
-// __fastfail, by their names. Names of other prefixes are used only where a
-// number has none of the first.
+// kinds identify the tables by the prefixes of their names: Win32 errors, NTSTATUS values
+// and the codes of __fastfail. Names with other prefixes than the first are used only for
+// numbers without one.
 var kinds = [...]struct{ names, others *regexp.Regexp }{
 	{regexp.MustCompile(`^(ERROR_|RPC_[ESX]_)`), regexp.MustCompile(`^(WSA|DNS_ERROR_|APPMODEL_ERROR_|EPT_S_|STORE_ERROR_|FRS_ERR_)`)},
 	{regexp.MustCompile(`^(STATUS|DBG|RPC_NT|EPT_NT)_`), nil},
