@@ -148,3 +148,12 @@ type Origin struct {
 	Path     string // in a version control system
 	Revision string
 }
+
+// DescribeOne opens a file with one object and returns its description.
+func DescribeOne[F, T any](src bin.Source, open func(bin.Source) (F, error), describe func(F) T) ([]T, error) {
+	f, err := open(src)
+	if err != nil {
+		return nil, err
+	}
+	return []T{describe(f)}, nil
+}

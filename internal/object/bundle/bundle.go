@@ -24,11 +24,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 
 // Identify returns the identifiers in the manifest of a bundle.
 func Identify(src bin.Source) ([]ident.Module, error) {
-	b, err := bundle.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{moduleOf(b)}, nil
+	return object.DescribeOne(src, bundle.Open, moduleOf)
 }
 
 func moduleOf(b *bundle.Bundle) ident.Module {

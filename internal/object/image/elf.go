@@ -447,11 +447,7 @@ func elfModule(f *elf.File) ident.Module {
 
 // IdentifyELF returns the identifiers of a file.
 func IdentifyELF(src bin.Source) ([]ident.Module, error) {
-	f, err := elf.OpenHeaders(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{elfModule(f)}, nil
+	return object.DescribeOne(src, elf.OpenHeaders, elfModule)
 }
 
 // CFI yields the records of the FDEs of a file.

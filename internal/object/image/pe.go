@@ -395,9 +395,5 @@ func peModule(f *pe.File) ident.Module {
 
 // IdentifyPE returns the identifiers of a file.
 func IdentifyPE(src bin.Source) ([]ident.Module, error) {
-	f, err := pe.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{peModule(f)}, nil
+	return object.DescribeOne(src, pe.Open, peModule)
 }

@@ -135,9 +135,5 @@ func wasmModule(f *wasm.File) ident.Module {
 
 // IdentifyWASM returns the identifiers of a file.
 func IdentifyWASM(src bin.Source) ([]ident.Module, error) {
-	f, err := wasm.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{wasmModule(f)}, nil
+	return object.DescribeOne(src, wasm.Open, wasmModule)
 }

@@ -54,11 +54,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 
 // Describe describes a PDB without its tables.
 func Describe(src bin.Source) ([]object.Info, error) {
-	f, err := pdb.OpenHeaders(src)
-	if err != nil {
-		return nil, err
-	}
-	return []object.Info{infoOf(f)}, nil
+	return object.DescribeOne(src, pdb.OpenHeaders, infoOf)
 }
 
 // infoOf describes a PDB.
@@ -194,11 +190,7 @@ func pdbModule(f *pdb.File) ident.Module {
 
 // Identify returns the identifiers of a file.
 func Identify(src bin.Source) ([]ident.Module, error) {
-	f, err := pdb.OpenHeaders(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{pdbModule(f)}, nil
+	return object.DescribeOne(src, pdb.OpenHeaders, pdbModule)
 }
 
 // Origin returns where a source file is kept.

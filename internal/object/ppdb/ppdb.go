@@ -272,11 +272,7 @@ func portableModule(f *ppdb.File) ident.Module {
 
 // Identify returns the identifiers of a file.
 func Identify(src bin.Source) ([]ident.Module, error) {
-	f, err := ppdb.Open(src)
-	if err != nil {
-		return nil, err
-	}
-	return []ident.Module{portableModule(f)}, nil
+	return object.DescribeOne(src, ppdb.Open, portableModule)
 }
 
 // portableLang is the language of a document of a portable PDB.
