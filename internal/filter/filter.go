@@ -46,6 +46,12 @@ type Query struct {
 	Symbols   []Symbol
 }
 
+// AddModule adds a module and returns its index.
+func (q *Query) AddModule(m ident.Module) int32 {
+	q.Modules = append(q.Modules, m)
+	return int32(len(q.Modules)) - 1
+}
+
 // Symbol is an address that is counted from a symbol of code.
 type Symbol struct {
 	Name   string // in the symbol table

@@ -166,6 +166,5 @@ func (r *report) module(i *applecrash.Image) int32 {
 	if !ok {
 		return -1
 	}
-	r.query.Modules = append(r.query.Modules, m)
-	return int32(len(r.query.Modules) - 1)
+	return r.query.AddModule(m)
 }

@@ -207,8 +207,7 @@ func (g *gecko) lookUp(ctx context.Context, run *filter.Run) (edits []edit, err 
 		if l.mapping.number == unasked {
 			l.mapping.number = unknown
 			if m, ok := run.Module(l.mapping.place(), l.mapping.module); ok {
-				l.mapping.number = int32(len(q.Modules))
-				q.Modules = append(q.Modules, m)
+				l.mapping.number = q.AddModule(m)
 			}
 		}
 		if l.mapping.number >= 0 {

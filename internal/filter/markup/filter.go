@@ -123,8 +123,7 @@ func (f *filler) ask(h hole) {
 	if !ok {
 		id, hasID := f.run.Module(m.Name, ident.Module{Type: ident.TypeELF, CodeID: ident.CodeID(hex.EncodeToString(m.BuildID))}.Derive())
 		if i = -1; hasID {
-			i = int32(len(f.query.Modules))
-			f.query.Modules = append(f.query.Modules, id)
+			i = f.query.AddModule(id)
 		}
 		if f.modules == nil {
 			f.modules = map[*Module]int32{}

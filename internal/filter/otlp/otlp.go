@@ -159,9 +159,8 @@ func (w *rewriter) module(m *mapping) int32 {
 	}
 	i, ok := w.modules[complete]
 	if !ok {
-		i = int32(len(w.query.Modules))
+		i = w.query.AddModule(complete)
 		w.modules[complete] = i
-		w.query.Modules = append(w.query.Modules, complete)
 	}
 	return i
 }

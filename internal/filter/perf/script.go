@@ -146,8 +146,7 @@ func (s *script) add(x sample, p span) {
 		return
 	}
 	if f.query != s.number+1 {
-		f.query, f.index = s.number+1, int32(len(s.query.Modules))
-		s.query.Modules = append(s.query.Modules, f.module)
+		f.query, f.index = s.number+1, s.query.AddModule(f.module)
 	}
 	a.Module = f.index
 	s.query.Addresses = append(s.query.Addresses, a)

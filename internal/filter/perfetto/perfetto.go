@@ -90,8 +90,7 @@ func (t *trace) appendNames(ctx context.Context, run *filter.Run, out io.Writer)
 			var id ident.Module
 			id, space = m.identify()
 			if complete, ok := run.Module(m.path, id); ok {
-				index = int32(len(query.Modules))
-				query.Modules = append(query.Modules, complete)
+				index = query.AddModule(complete)
 			}
 		}
 		query.Addresses = append(query.Addresses, filter.Address{Module: index, Space: space, Addr: a.pc})

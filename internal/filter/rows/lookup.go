@@ -123,8 +123,7 @@ func (l *lookups) add(a address) int32 {
 		return i
 	}
 	if m.unit != l.unit {
-		m.unit, m.index = l.unit, int32(len(l.query.Modules))
-		l.query.Modules = append(l.query.Modules, m.Module)
+		m.unit, m.index = l.unit, l.query.AddModule(m.Module)
 	}
 	i := int32(len(l.query.Addresses))
 	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m.index, IsReturn: a.isReturn, Addr: a.addr})

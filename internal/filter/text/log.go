@@ -151,8 +151,7 @@ func (l *log) module(r *record) (int32, bool) {
 	if !ok {
 		return 0, false
 	}
-	l.query.Modules = append(l.query.Modules, m)
-	i := int32(len(l.query.Modules) - 1)
+	i := l.query.AddModule(m)
 	l.modules[string(l.key)] = i
 	return i, true
 }

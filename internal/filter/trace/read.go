@@ -193,8 +193,7 @@ func (d *document) module(l perf.Location) (number int32, ok bool) {
 			m, ok = d.run.Module(name, ident.Module{})
 		}
 		if ok {
-			number = int32(len(d.query.Modules))
-			d.query.Modules = append(d.query.Modules, m)
+			number = d.query.AddModule(m)
 		}
 		d.modules[name] = number
 	}
