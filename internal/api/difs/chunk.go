@@ -20,10 +20,9 @@ import (
 )
 
 const (
-	maxOverhead = 1 << 20  // of the form around the chunks, and of their compression
-	maxOther    = 64 << 10 // bytes of a part that is not a chunk
-	maxWindow   = 1 << 20  // of a chunk with zstd
-	chunkMemory = 2 << 20  // for the decoder of a chunk
+	maxOverhead = 1 << 20 // of the form around the chunks, and of their compression
+	maxWindow   = 1 << 20 // of a chunk with zstd
+	chunkMemory = 2 << 20 // for the decoder of a chunk
 )
 
 // decoder decodes chunks, one after the other: it has large tables.

@@ -218,7 +218,7 @@ func (b *blob) begin() (*symbfile.Info, error) {
 			return nil, err
 		}
 		b.close()
-		if b.src, b.attrs, err = b.store.Open(b.ctx, b.file, b.kind, 0, -1); err != nil {
+		if b.src, b.attrs, err = b.store.Open(b.ctx, b.file, b.kind, 0); err != nil {
 			return nil, err
 		}
 		if b.attrs.Version == info.Version {
@@ -231,7 +231,7 @@ func (b *blob) begin() (*symbfile.Info, error) {
 // open opens the file at off. It fails if the file was replaced.
 func (b *blob) open() error {
 	b.close()
-	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off, -1)
+	src, attrs, err := b.store.Open(b.ctx, b.file, b.kind, b.off)
 	switch {
 	case err != nil:
 		return err

@@ -109,9 +109,9 @@ type tried struct {
 	curl  string // a command with the same result
 }
 
-// within returns the visit with a time limit.
-func (v *visit) within(limit time.Duration) (*visit, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(v.Context(), limit)
+// withLimit returns the visit with the time limit maxWork.
+func (v *visit) withLimit() (*visit, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(v.Context(), maxWork)
 	work := *v
 	work.Request = v.WithContext(ctx)
 	return &work, cancel
@@ -124,7 +124,7 @@ func (d *Door) try(v *visit, p *progress) (outcome, error) {
 		return outcome{}, err
 	}
 	defer u.Close()
-	work, cancel := v.within(maxWork)
+	work, cancel := v.withLimit()
 	defer cancel()
 	t, run := &tried{Name: u.name}, d.deps.Naming(v.Request, v.grant)
 	if t.Kind, err = u.kind(); err == nil {
@@ -275,7 +275,7 @@ type download struct {
 
 // send sends a download. An error after its beginning breaks the connection.
 func (d *Door) send(w http.ResponseWriter, v *visit, f *download) {
-	work, cancel := v.within(maxWork)
+	work, cancel := v.withLimit()
 	defer cancel()
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")

@@ -102,7 +102,7 @@ func (p *parser) parseOperation(op uint8, isGlobal bool) cpp.Ref {
 		}
 	case cpp.FormCall:
 		n.Kind, n.A = cpp.KindCall, p.parseExpression()
-		return p.parseExpressions(n, 'E')
+		return p.parseExpressions(n)
 	case cpp.FormConvert:
 		return p.parseConversion(n)
 	case cpp.FormConditional:
@@ -120,10 +120,10 @@ func (p *parser) parseOperation(op uint8, isGlobal bool) cpp.Ref {
 	return p.Add(n)
 }
 
-// parseExpressions reads the list of n, up to a byte.
-func (p *parser) parseExpressions(n cpp.Node, end byte) cpp.Ref {
+// parseExpressions reads the list of n, up to its E.
+func (p *parser) parseExpressions(n cpp.Node) cpp.Ref {
 	mark := p.Mark()
-	for !p.Accept(end) && !p.Failed {
+	for !p.Accept('E') && !p.Failed {
 		p.Push(p.parseExpression())
 	}
 	return p.AddList(n, mark)
@@ -138,7 +138,7 @@ func (p *parser) parseConversion(n cpp.Node) cpp.Ref {
 	n.Kind, n.A = cpp.KindConvert, p.parseType()
 	p.noTemplateArgs = noTemplateArgs
 	if p.Accept('_') {
-		return p.parseExpressions(n, 'E')
+		return p.parseExpressions(n)
 	}
 	n.Num = 1
 	mark := p.Mark()
@@ -163,7 +163,7 @@ func (p *parser) parseNewExpression(n cpp.Node, isGlobal bool) cpp.Ref {
 	n.A = p.parseType()
 	switch {
 	case p.AcceptString("pi"):
-		n.B = p.parseExpressions(cpp.Node{Kind: cpp.KindList}, 'E')
+		n.B = p.parseExpressions(cpp.Node{Kind: cpp.KindList})
 	case p.AcceptString("il"):
 		n.B = p.parseInitializers(0)
 	default:

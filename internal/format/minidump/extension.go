@@ -65,13 +65,13 @@ func (r *reader) crashpadModule(l Location, m *CrashpadModule) bool {
 	c.Skip(4)
 	list, simple, objects := location(c), location(c), location(c)
 	r.counted("list annotations", list, 4, func(c *bin.Cursor) {
-		m.List = append(m.List, r.utf8("annotation", int64(c.U32())))
+		m.List = append(m.List, r.utf8(int64(c.U32())))
 	})
 	m.Annotations = r.dictionary(simple)
 	r.counted("annotation objects", objects, 12, func(c *bin.Cursor) {
-		a := Annotation{Key: r.utf8("annotation", int64(c.U32())), Type: c.U16()}
+		a := Annotation{Key: r.utf8(int64(c.U32())), Type: c.U16()}
 		c.Skip(2)
-		a.Value = r.utf8("annotation", int64(c.U32()))
+		a.Value = r.utf8(int64(c.U32()))
 		m.Objects = append(m.Objects, a)
 	})
 	return true
@@ -79,8 +79,8 @@ func (r *reader) crashpadModule(l Location, m *CrashpadModule) bool {
 
 func (r *reader) dictionary(l Location) (list []Annotation) {
 	r.counted("annotations", l, 8, func(c *bin.Cursor) {
-		a := Annotation{Key: r.utf8("annotation", int64(c.U32()))}
-		a.Value = r.utf8("annotation", int64(c.U32()))
+		a := Annotation{Key: r.utf8(int64(c.U32()))}
+		a.Value = r.utf8(int64(c.U32()))
 		list = append(list, a)
 	})
 	return list

@@ -158,8 +158,8 @@ func (r *reader) name(place string, off int64) (string, bool) {
 	return text, err == nil
 }
 
-// utf8 reads a string of Crashpad: its length, and its bytes.
-func (r *reader) utf8(place string, off int64) string {
+// utf8 reads a string of an annotation of Crashpad: its length, and its bytes.
+func (r *reader) utf8(off int64) string {
 	head, err := r.cursor(Location{off, 4})
 	var b []byte
 	if err == nil {
@@ -169,7 +169,7 @@ func (r *reader) utf8(place string, off int64) string {
 		err = r.charge(int64(len(b)))
 	}
 	if err != nil {
-		r.problems.Add(place, off, "%v", err)
+		r.problems.Add("annotation", off, "%v", err)
 		return ""
 	}
 	return valid(b)

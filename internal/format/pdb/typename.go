@@ -164,12 +164,12 @@ func (s *speller) function(item uint32) (typ uint32) {
 			s.function(first)
 			s.add("::")
 		}
-		s.name(r.data[8:], false)
+		s.name(r.data[8:])
 		return binary.LittleEndian.Uint32(r.data[4:])
 	case r.kind == leafMemberID && len(r.data) > 8:
 		s.typ(first)
 		s.add("::")
-		s.name(r.data[8:], false)
+		s.name(r.data[8:])
 		return binary.LittleEndian.Uint32(r.data[4:])
 	default:
 		s.unknown(kindUnknown, uint32(r.kind))
@@ -189,8 +189,8 @@ func (s *speller) stringID(data []byte) {
 	s.out = append(s.out, name...)
 }
 
-func (s *speller) name(data []byte, old bool) {
-	name := nameOf(data, old)
+func (s *speller) name(data []byte) {
+	name := nameOf(data, false)
 	if len(name) == 0 {
 		s.add("<name omitted>")
 	}

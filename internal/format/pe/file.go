@@ -88,8 +88,8 @@ func Open(src bin.Source) (*File, error) {
 	return f, nil
 }
 
-func malformed(format string, args ...any) error {
-	return fault.New(fault.Malformed, "pe, header", format, args...)
+func malformed(text string) error {
+	return fault.New(fault.Malformed, "pe, header", "%s", text)
 }
 
 // optional reads the optional header. Missing fields are zero.

@@ -150,7 +150,7 @@ func refusal(t testing.TB, err error, why ingest.Reason) *ingest.Refusal {
 // published returns the published symbfile, nil if it is missing.
 func (n *node) published(k symbfile.Kind) []byte {
 	n.t.Helper()
-	r, _, err := n.Open(context.Background(), fileID, k, 0, -1)
+	r, _, err := n.Open(context.Background(), fileID, k, 0)
 	if fault.KindOf(err) == fault.NotFound && err != nil {
 		return nil
 	}

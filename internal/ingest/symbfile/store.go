@@ -146,7 +146,7 @@ func (s *Store) count(p Part, isPublished bool, err error) {
 	}
 }
 
-// Open reads n bytes from offset off on of a published file, which is zstd.
-func (s *Store) Open(ctx context.Context, f ident.FileID, k Kind, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	return s.deps.Bucket.Get(ctx, source.ElasticPath(f, k.String()), off, n)
+// Open reads a published file, which is zstd, from offset off to its end.
+func (s *Store) Open(ctx context.Context, f ident.FileID, k Kind, off int64) (io.ReadCloser, bucket.Attrs, error) {
+	return s.deps.Bucket.Get(ctx, source.ElasticPath(f, k.String()), off, -1)
 }
