@@ -24,10 +24,10 @@ type mapping struct {
 	part bool                                 // that key is a section: null is as if it were not there
 }
 
-// to is a key whose value means the same.
+// to maps a key to keys with the same value.
 func to(keys ...string) mapping { return mapping{keys: keys} }
 
-// lasting is a time in the way of people, null being for ever.
+// lasting maps a key to keys with a duration as people write it; null is forever.
 func lasting(keys ...string) mapping {
 	return mapping{keys: keys, turn: func(n *node) (string, bool) {
 		if n.kind == null {
@@ -38,8 +38,7 @@ func lasting(keys ...string) mapping {
 	}}
 }
 
-// remembered is how long something is remembered: 0 is not at all, null for
-// ever.
+// remembered maps a key to keys with a lifetime: 0 is not at all, null forever.
 func remembered(keys ...string) mapping {
 	return mapping{keys: keys, turn: func(n *node) (string, bool) {
 		if n.kind == null {
@@ -53,7 +52,7 @@ func remembered(keys ...string) mapping {
 	}}
 }
 
-// counted is a number, null being no bound.
+// counted maps a key to keys with a number; null means unlimited.
 func counted(keys ...string) mapping {
 	return mapping{keys: keys, turn: func(n *node) (string, bool) {
 		if n.kind == null {
@@ -63,7 +62,7 @@ func counted(keys ...string) mapping {
 	}}
 }
 
-// off sets a key if Symbolicator's is false.
+// off maps a key to a value of ours that applies if Symbolicator's is false.
 func off(key, value string) mapping {
 	return mapping{keys: []string{key}, turn: func(n *node) (string, bool) {
 		return map[string]string{"false": value}[n.text], n.text == "true" || n.text == "false"
@@ -72,7 +71,7 @@ func off(key, value string) mapping {
 
 func none(why string) mapping { return mapping{why: why} }
 
-// without is a section without a counterpart.
+// without maps a section that has no counterpart.
 func without(why string) mapping { return mapping{why: why, part: true} }
 
 const (

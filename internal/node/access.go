@@ -13,7 +13,7 @@ import (
 	"symbolon/internal/token"
 )
 
-// operator is the grant of the commands of this machine.
+// operator returns the grant of the commands of this machine.
 func operator() *token.Grant {
 	all := []string{token.Any}
 	return &token.Grant{Rights: []token.Right{token.Admin}, Projects: all, Scopes: all, Sources: all, RequestSources: true}

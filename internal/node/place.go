@@ -12,10 +12,10 @@ import (
 	"symbolon/internal/source"
 )
 
-// OpenPlace opens s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or a folder, which it creates
-// if isOutput is set. The credentials and the address of a bucket are those of a source
-// with this bucket or of the shared cache, and else those of AWS's and Google's own
-// tools.
+// OpenPlace opens s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or a folder, which it creates if
+// isOutput is set. The credentials and the address of a bucket come from a source with
+// this bucket or from the shared cache, and otherwise from where AWS's and Google's own
+// tools find them.
 func (n *Node) OpenPlace(place string, isOutput bool) (bucket.Bucket, error) {
 	c := source.Config{Type: source.Filesystem, Path: place}
 	if scheme, rest, ok := strings.Cut(place, "://"); ok {

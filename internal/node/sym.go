@@ -37,8 +37,8 @@ func newSymMaker(tier cache.Tier, scratch bin.Scratch, memory *bin.Budget) *symM
 	return m
 }
 
-// openSym returns a .sym file: one that a source has, or else one made of the best
-// other file.
+// openSym returns a .sym file: the one of a source, or else one made from the best other
+// file.
 func (n *Node) openSym(ctx context.Context, l *locate.Locator, asked source.FileRequest) (api.File, error) {
 	f, err := openOne(ctx, l, asked)
 	if err == nil || ctx.Err() != nil {

@@ -33,7 +33,7 @@ func guard[T any](fallback T, work func() T) (out T) {
 	return work()
 }
 
-// ReadFault is a failure of the source.
+// ReadFault returns a failure of the source.
 func ReadFault(off int64, err error) error {
 	if errors.Is(err, bin.ErrShort) || errors.Is(err, io.EOF) {
 		return fault.New(fault.Internal, "debug file", "read at offset %d: the file has become shorter", off)

@@ -172,7 +172,7 @@ func (s *Shelf) ForgetIndexes() {
 	s.forget(func(name string) bool { return name == indexName }, indexRetry)
 }
 
-// forget lets items expire at the latest rest after they were made.
+// forget makes items expire at the latest rest after they were made.
 func (s *Shelf) forget(kind func(name string) bool, rest time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

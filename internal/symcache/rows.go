@@ -12,7 +12,7 @@ const (
 	usualFile = 1<<64 - 1
 )
 
-// group is the record of a group: a u32 each for the offset of its rows, its
+// group returns the record of a group: a u32 each for the offset of its rows, its
 // first node and its first spot, and a u16 for the end of each bucket.
 func (t *Table) group(index uint64) *group {
 	return (*group)(t.groups.b[index*groupStride : (index+1)*groupStride])

@@ -54,7 +54,7 @@ func New(size int64, space bin.Space, relax func()) *Budget {
 	return &Budget{Left: unpackLimit(size), space: space, relax: relax}
 }
 
-// unpackLimit is how many bytes may come out of a file.
+// unpackLimit returns the largest number of bytes to which a file may unpack.
 func unpackLimit(size int64) int64 { return min(MaxUnpacked, freeBytes+size*maxRatio) }
 
 // Reserve takes n bytes of the budget.

@@ -33,7 +33,7 @@ type File struct {
 	Name    string `json:"file"`
 }
 
-// Words are the types of files, with which paths of the protocol end.
+// Words returns the types of files, with which paths of the protocol end.
 func Words() []string { return []string{"executable", "debuginfo"} }
 
 // metadata answers a question for uploaded files. Each may be a search of all uploads, so

@@ -253,7 +253,7 @@ func (x *Extras) FunctionID() (id uint32, ok bool) {
 	return uint32(v), err == nil
 }
 
-// defaultScraping is the scraping of requests without one.
+// defaultScraping returns the scraping of requests without one.
 func defaultScraping() Scraping {
 	return Scraping{Enabled: true, Origins: []string{"*"}, Verify: true}
 }

@@ -1,10 +1,10 @@
 // Package numbered keeps values that change in a bucket whose blobs never do: every
 // version is a blob of its own, PREFIX/1, PREFIX/2 and so on, and the last one counts.
 //
-// A version is created conditionally. Of several writers one creates it; the others
-// read it, and make their change on top of it. A writer whose answer was lost
-// recognizes its version by the text, so writers whose equal texts mean different
-// things put something of their own into them.
+// A version is created conditionally. Of several writers one creates it; the others read
+// it, and make their change on top of it. A writer whose answer was lost recognizes its
+// version by the text, so writers whose equal texts mean different things must make them
+// unique.
 package numbered
 
 import (

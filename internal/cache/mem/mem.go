@@ -97,7 +97,7 @@ type Ref[T any] struct {
 	released atomic.Bool
 }
 
-// Value is the value. It is open until Release.
+// Value returns the value. It is open until Release.
 func (r *Ref[T]) Value() T { return r.e.value }
 
 // Retain makes another reference. It needs one that is not released.

@@ -172,9 +172,10 @@ func (m *demangler) parseEncoding(name ref) ref {
 	return m.fail()
 }
 
-// The letters from A on are private, protected and public functions, with eight
-// letters each: plain, static, virtual, and virtual by way of another base. Each
-// is listed twice, and Y and Z are functions outside of classes.
+// isAdjustor reports whether a class of functions is a thunk, hasObject whether it has an
+// object. The letters from A on are private, protected and public functions, with eight
+// letters each: plain, static, virtual, and virtual by way of another base. Each is
+// listed twice, and Y and Z are functions outside of classes.
 func isAdjustor(class byte) bool { return class < 'Y' && (class-'A')%8/2 == 3 }
 func hasObject(class byte) bool  { return class < 'Y' && (class-'A')%8/2 != 1 }
 

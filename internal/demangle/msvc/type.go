@@ -93,7 +93,7 @@ func (m *demangler) parseBuiltin(c byte) ref {
 	return m.Add(node{kind: mText, word: word})
 }
 
-// keywordOf is the compiler's word for an integer with a number of bits.
+// keywordOf returns the compiler's word for an integer with a number of bits.
 func keywordOf(word string) string {
 	bits, ok := strings.CutSuffix(word, "_t")
 	if !ok {

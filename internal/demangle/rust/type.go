@@ -287,7 +287,7 @@ func (r *demangler) readLiteral() {
 	r.print(`"`)
 }
 
-// escape is a letter as a literal of the language has it.
+// escape returns a letter as a literal of the language has it.
 func escape(c, quote rune) string {
 	switch i := strings.IndexRune("\t\r\n\x00", c); {
 	case i >= 0:

@@ -32,7 +32,7 @@ func (s *demangler) addParameter(depth, i int) ref {
 	return n
 }
 
-// parameterName is a letter, more where the alphabet ends, and the depth unless
+// parameterName returns a letter, more where the alphabet ends, and the depth unless
 // it is the outermost.
 func parameterName(depth, i int) string {
 	name := ""

@@ -203,7 +203,7 @@ func (s *demangler) unwrap(n ref) ref {
 	return n
 }
 
-// topKind is the kind of the node on top of the stack.
+// topKind returns the kind of the node on top of the stack.
 func (s *demangler) topKind() kind {
 	if len(s.stack) == 0 {
 		return kNone

@@ -126,7 +126,7 @@ func (s *demangler) findLibraryType(table libraryTypes, letter byte) ref {
 	return 0
 }
 
-// addLibraryType is a type of the standard library.
+// addLibraryType returns a type of the standard library.
 func (s *demangler) addLibraryType(kind kind, name string) ref {
 	return s.add(kind, 0, s.addPhrase(kModule, "Swift"), s.addPhrase(kIdentifier, name))
 }

@@ -90,7 +90,7 @@ func findDirectory(src bin.Source) (base, off, size int64, err error) {
 	}
 }
 
-// wide reads the zip64 record before the end record, if there is one.
+// findZip64 reads the zip64 record before the end record, if there is one.
 func findZip64(src bin.Source, end, size, off int64) (end64, size64, off64 int64) {
 	const n = end64Size + locateSize
 	p, err := bin.Read(src, end-n, n)

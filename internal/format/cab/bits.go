@@ -46,7 +46,7 @@ func (r *bitReader) take(n uint) uint32 {
 // word.
 func (r *bitReader) used() int { return r.at - int(r.n/16)*2 }
 
-// over reports whether more bits were consumed than src has.
+// isPastEnd reports whether more bits were consumed than src has.
 func (r *bitReader) isPastEnd() bool { return r.used() > len(r.src) }
 
 // align moves to the start of the next word, even at the start of a word.

@@ -8,7 +8,7 @@ import (
 	"symbolon/internal/fault"
 )
 
-// begin moves to the start of a folder.
+// openFolder moves to the start of a folder.
 func (r *Reader) openFolder(folder int) {
 	f := &r.folders[folder]
 	r.folder, r.block, r.off, r.at = folder, 0, f.off, 0
@@ -36,7 +36,7 @@ func (r *Reader) fail(kind fault.Kind, format string, args ...any) error {
 	return fault.New(kind, place, format, args...)
 }
 
-// pass consumes n of the pending bytes.
+// consume consumes n of the pending bytes.
 func (r *Reader) consume(n int) {
 	r.pending = r.pending[n:]
 	r.at += int64(n)
@@ -114,7 +114,7 @@ func (r *Reader) decode(method uint16, data []byte, size int) (err error) {
 	return nil
 }
 
-// unzip decodes an MSZIP block, which may refer to the block before it.
+// inflateBlock decodes an MSZIP block, which may refer to the block before it.
 func (r *Reader) inflateBlock(data []byte, size int) ([]byte, error) {
 	if len(data) < 2 || string(data[:2]) != "CK" {
 		return nil, fmt.Errorf("invalid MSZIP signature")

@@ -10,7 +10,7 @@ const (
 	callFrames = 32 << 10
 )
 
-// relative converts absolute targets of calls in a frame back to relative ones.
+// relativeCalls converts absolute targets of calls in a frame back to relative ones.
 func (d *lzx) relativeCalls(p []byte) []byte {
 	if d.calls == 0 || len(p) <= callTail || d.done >= callFrames*maxBlock {
 		return p

@@ -55,7 +55,7 @@ func (c *code) build(lengths []uint8) error {
 	return nil
 }
 
-// long returns the symbol of a long word at the start of 16 bits. The length is
+// lookupLong returns the symbol of a long word at the start of 16 bits. The length is
 // zero if the word is invalid.
 func (c *code) lookupLong(bits uint32) (symbol, length uint) {
 	for n := uint(rootBits + 1); n <= maxWord; n++ {

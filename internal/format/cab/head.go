@@ -163,7 +163,7 @@ func (h *head) readFiles(src bin.Source) ([]File, error) {
 	return files, damage
 }
 
-// elsewhere returns the error of a file with a part in another cabinet.
+// errOtherCabinet returns the error of a file with a part in another cabinet.
 func (h *head) errOtherCabinet(part, name string) error {
 	if name == "" {
 		name = "another cabinet"

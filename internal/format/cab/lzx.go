@@ -71,8 +71,8 @@ func (d *lzx) reset(bits int) bool {
 	return true
 }
 
-// frame decodes a block of the cabinet to n bytes, which are valid until the
-// next call.
+// decodeFrame decodes a block of the cabinet to n bytes, which are valid until the next
+// call.
 func (d *lzx) decodeFrame(src []byte, n int) ([]byte, error) {
 	d.bitReader = bitReader{src: src}
 	if !d.started {
@@ -109,7 +109,7 @@ func (d *lzx) decodeFrame(src []byte, n int) ([]byte, error) {
 	return out, nil
 }
 
-// block reads the header of a block, with its codes.
+// readBlock reads the header of a block, with its codes.
 func (d *lzx) readBlock() {
 	d.skipPadding()
 	d.kind = uint8(d.take(3))
@@ -142,8 +142,8 @@ func (d *lzx) readBlock() {
 	}
 }
 
-// even skips the byte after a raw block of odd size, which may be in this frame
-// or in the next one.
+// skipPadding skips the byte after a raw block of odd size, which may be in this frame or
+// in the next one.
 func (d *lzx) skipPadding() {
 	if d.padded && len(d.rest()) > 0 {
 		d.advance(1)
@@ -210,7 +210,7 @@ func (d *lzx) symbol(c *code) uint {
 	return symbol
 }
 
-// raw copies bytes of an uncompressed block.
+// copyRaw copies bytes of an uncompressed block.
 func (d *lzx) copyRaw(stop int) {
 	n := copy(d.buf[d.pos:stop], d.rest())
 	d.advance(n)
@@ -221,7 +221,7 @@ func (d *lzx) copyRaw(stop int) {
 	}
 }
 
-// matches decodes up to stop, where a match must end too.
+// decodeMatches decodes up to stop, where a match must end too.
 func (d *lzx) decodeMatches(stop int) {
 	for d.pos < stop && d.err == nil {
 		symbol := d.symbol(&d.main)

@@ -32,7 +32,7 @@ type unit struct {
 	cut      bool   // something reaches into the next unit
 }
 
-// after is the unit that follows u. It is empty at the end.
+// after returns the unit that follows u. It is empty at the end.
 func (f *file) after(u unit) unit {
 	u = unit{lo: u.hi, hi: u.hi, plo: u.phi, phi: u.phi}
 	fn, pub := f.starts(u.hi, u.phi)
@@ -68,7 +68,7 @@ func (f *file) takeFuncs(u *unit) (end uint64) {
 	return f.end(u.hi - 1)
 }
 
-// starts are the addresses of a FUNC and a PUBLIC, or the greatest address.
+// starts returns the addresses of a FUNC and a PUBLIC, or the greatest address.
 func (f *file) starts(fn, pub int) (fnAddr, pubAddr uint64) {
 	fnAddr, pubAddr = math.MaxUint64, math.MaxUint64
 	if fn < len(f.funcs) {

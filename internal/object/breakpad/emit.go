@@ -62,7 +62,7 @@ func (n *nest) kidRanges(c *call) {
 	}
 }
 
-// node is the Node of c where it has a line at addr: which of the sites of its
+// node returns the Node of c where it has a line at addr: which of the sites of its
 // parent called it decides.
 func (f *file) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64) int32 {
 	if c.parent < 0 {
@@ -77,7 +77,7 @@ func (f *file) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64
 	return c.node
 }
 
-// siteAt is the last site of p at or before addr, or the first one. Its addresses mostly
+// siteAt returns the last site of p at or before addr, or the first one. Its addresses mostly
 // rise.
 func (n *nest) siteAt(p *call, addr uint64) int32 {
 	sites := n.sites[p.sites : p.sites+p.numSites]

@@ -156,7 +156,7 @@ func (f *file) findNowhere() {
 	f.ix.Vague = nil
 }
 
-// end is the end of all functions up to i.
+// end returns the end of all functions up to i.
 func (f *file) end(i int) uint64 {
 	if f.ends != nil {
 		return f.ends[i]
@@ -197,7 +197,7 @@ func (f *file) describe(id ident.DebugID) object.Info {
 	return info
 }
 
-// typeOf is the binary format of an operating system as MODULE names it.
+// typeOf returns the binary format of an operating system as MODULE names it.
 func typeOf(os string) ident.Type {
 	switch strings.ToLower(os) {
 	case "linux", "android":

@@ -9,7 +9,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// funcAt is the last FUNC that begins at or before addr, or -1.
+// funcAt returns the last FUNC that begins at or before addr, or -1.
 func (f *file) funcAt(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(f.funcs, addr, func(s breakpad.Span, addr uint64) int {
 		if s.Addr <= addr {
@@ -20,7 +20,7 @@ func (f *file) funcAt(addr uint64) int {
 	return i - 1
 }
 
-// symbolAt is the last symbol at or before addr, or -1.
+// symbolAt returns the last symbol at or before addr, or -1.
 func symbolAt(list []breakpad.Symbol, addr uint64) int {
 	i, found := slices.BinarySearchFunc(list, addr, func(s breakpad.Symbol, addr uint64) int {
 		return cmp.Compare(s.Addr, addr)

@@ -85,7 +85,7 @@ func mergeSort(p, spare []place) (sorted, free []place) {
 	}
 }
 
-// stretchEnd is where the stretch in order that begins at from ends.
+// stretchEnd returns the end of the stretch in order that begins at from.
 func stretchEnd(p []place, from int) int {
 	i := from + 1
 	for i < len(p) && p[i-1].addr <= p[i].addr {

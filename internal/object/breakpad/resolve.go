@@ -5,7 +5,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// text is the text of a FUNC and its records.
+// text returns the text of a FUNC and its records.
 func (f *file) text(s *scratch, fn breakpad.Span) ([]byte, error) {
 	if f.whole != nil {
 		if end := fn.Off + int64(fn.Len); end <= int64(len(f.whole)) {

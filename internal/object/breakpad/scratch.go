@@ -28,7 +28,7 @@ type scratch struct {
 // through its modules one after the other.
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// scratch is memory for work on f. It goes back to scratches.
+// scratch returns memory for work on f. It must be returned to scratches.
 func (f *file) scratch() *scratch {
 	s := scratches.Get().(*scratch)
 	if s.of != f {
@@ -64,7 +64,7 @@ type resolved struct {
 	fn    int  // index of the FUNC, plus 1; 0: nothing
 }
 
-// rank is the rank of row i among the keys at its address.
+// rank returns the rank of row i among the keys at its address.
 func (r *resolved) rank(i int) uint8 {
 	switch {
 	case r.block.Rows[i].Node < 0:
@@ -100,7 +100,7 @@ type claim struct {
 	rank uint8
 }
 
-// compare is positive if c counts and d does not.
+// compare returns a positive number if c counts and d does not.
 func (c claim) compare(d claim) int {
 	if o := cmp.Or(cmp.Compare(c.addr, d.addr), cmp.Compare(c.rank, d.rank)); o != 0 {
 		return o

@@ -122,7 +122,8 @@ func (b *elfFile) Select(section string) (p object.Place, ok bool) {
 // layGap keeps sections apart that do not touch in memory.
 const layGap = 1 << 12
 
-// packed is how many bytes the packed sections of debug information will take.
+// packed returns the number of bytes of the packed sections of debug information after
+// unpacking.
 func (b *elfFile) packed() (total int64) {
 	for i := range b.f.Sections {
 		s := &b.f.Sections[i]
@@ -139,7 +140,7 @@ func (b *elfFile) packed() (total int64) {
 	return total
 }
 
-// data is the bytes of a section, unpacked and relocated; nil if it does not exist
+// data returns the bytes of a section, unpacked and relocated; nil if it does not exist
 // or cannot be read, which is damage.
 func (b *elfFile) data(name string) []byte {
 	s := b.f.Section(name)
@@ -187,7 +188,7 @@ func (b *elfFile) joined(name string) []byte {
 	return all
 }
 
-// sectionData is the bytes of a section, or nil.
+// sectionData returns the bytes of a section, or nil.
 func (b *elfFile) sectionData(s *elf.Section, name string) []byte {
 	data, err := b.f.Data(s)
 	if err != nil {
@@ -471,7 +472,7 @@ func (b *elfFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
 	return nil
 }
 
-// frameSection is a section of FDEs of an ELF file.
+// frameSection returns a section of FDEs of an ELF file.
 func (b *elfFile) frameSection(name string) frame.Section {
 	return frame.Section{
 		Data: b.data(name), EH: name == ".eh_frame", Relocatable: b.addrs != nil,
@@ -480,7 +481,7 @@ func (b *elfFile) frameSection(name string) frame.Section {
 	}
 }
 
-// addr is where a section is.
+// addr returns the address of a section.
 func (b *elfFile) addr(name string) uint64 {
 	s := b.f.Section(name)
 	switch {

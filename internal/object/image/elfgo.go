@@ -52,7 +52,7 @@ func (b *elfFile) openGo() {
 	b.setGo(t)
 }
 
-// goTable is the section of the function table, or the table that was found in a section
+// goTable returns the section of the function table, or the table that was found in a section
 // with another name.
 func (b *elfFile) goTable() []byte {
 	for _, name := range [...]string{".gopclntab", ".data.rel.ro.gopclntab"} {
@@ -78,7 +78,7 @@ func (b *elfFile) goTable() []byte {
 	return nil
 }
 
-// readAt is n bytes at an address.
+// readAt returns n bytes at an address.
 func (b *elfFile) readAt(addr uint64, n int) []byte {
 	for i := range b.f.Sections {
 		s := &b.f.Sections[i]
@@ -94,7 +94,7 @@ func (b *elfFile) readAt(addr uint64, n int) []byte {
 	return nil
 }
 
-// slot is an address in a section as the loader leaves it.
+// slot returns an address in a section after relocation by the loader.
 func (b *elfFile) slot(s *elf.Section, at gopcln.Slot) uint64 {
 	relocs := b.f.Section(".rela.dyn")
 	if relocs == nil || b.f.Class != 64 {

@@ -282,7 +282,7 @@ func (b *machoFile) find(functions []macho.Function) (list []units.Moved) {
 	return list
 }
 
-// sectionEnd is the end of the section that an address is in.
+// sectionEnd returns the end of the section that an address is in.
 func (b *machoFile) sectionEnd(addr uint64) uint64 {
 	for i := range b.f.Sections {
 		if s := &b.f.Sections[i]; addr >= s.Addr && addr-s.Addr < s.Size {
@@ -431,7 +431,7 @@ func (b *machoFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
 	return yield(&sym.Unwind{Addr: p.Start, Size: p.End - p.Start, Rules: rules})
 }
 
-// frameSection is a section of FDEs of a Mach-O image.
+// frameSection returns a section of FDEs of a Mach-O image.
 func (b *machoFile) frameSection(name string) frame.Section {
 	s := frame.Section{EH: name == "__eh_frame", Relocatable: b.f.Kind() == "rel", Order: b.f.Order, AddrSize: 4}
 	if b.f.Is64 {

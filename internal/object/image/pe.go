@@ -83,7 +83,7 @@ func (b *peFile) openDWARF() {
 
 func (b *peFile) isX86() bool { return b.f.Arch() == ident.ArchX86 }
 
-// embedded is the portable PDB that a .NET assembly has in it, if there is one.
+// embedded returns the portable PDB that a .NET assembly has in it, if there is one.
 func (b *peFile) embedded() []*object.Object {
 	packed, size, ok := b.f.EmbeddedPDB()
 	if !ok {
@@ -297,7 +297,7 @@ func (b *peFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
 	return nil
 }
 
-// frameSection is a section of FDEs.
+// frameSection returns a section of FDEs.
 func (b *peFile) frameSection(name string) frame.Section {
 	s := frame.Section{EH: name == ".eh_frame", Order: binary.LittleEndian, AddrSize: 4, Data: b.data(name)}
 	if b.f.Wide {

@@ -125,7 +125,7 @@ func (f *pdbFile) CFIAt(addr uint64, yield func(*sym.Unwind) error) error {
 	return nil
 }
 
-// serverName is the name that others know a version control system by.
+// serverName returns the name that others know a version control system by.
 func serverName(system string) string {
 	switch low := strings.ToLower(system); low {
 	case "", "git", "perforce":

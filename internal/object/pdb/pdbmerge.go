@@ -48,7 +48,7 @@ var pdbWorkers = sync.Pool{New: func() any { return new(pdbWorker) }}
 // called is the node of a site, and the position that it was made for.
 type called struct{ line, parent, node int32 }
 
-// linesOf is how many lines there are for the code of a procedure.
+// linesOf returns the number of lines for the code of a procedure.
 func (p *pdbWorker) linesOf(proc *pdb.Proc) (n int) {
 	n = proc.NumLines
 	for i := range p.body.Sites[proc.FirstSite:][:proc.NumSites] {

@@ -64,10 +64,10 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	return object.New(info, p, in), nil
 }
 
-// methods is how many methods can have an address.
+// methods returns the number of methods that can have an address.
 func (p *view) methods() uint32 { return uint32(min(p.file.Methods(), methodRow)) }
 
-// methodAt is the method that an address is in, zero if it is in none, and the
+// methodAt returns the method that an address is in, zero if it is in none, and the
 // offset there.
 func methodAt(addr uint64) (method, il uint32) {
 	if addr < methodsFrom || addr >= methodsTo {
@@ -76,7 +76,7 @@ func methodAt(addr uint64) (method, il uint32) {
 	return uint32(addr>>methodShift) & methodRow, uint32(addr)
 }
 
-// entryOf is where a method starts.
+// entryOf returns the start of a method.
 func entryOf(method uint32) uint64 { return methodsFrom + uint64(method)<<methodShift }
 
 func (p *view) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
@@ -100,11 +100,11 @@ func (p *view) Lookup(dst []sym.Frame, addr uint64) []sym.Frame {
 	})
 }
 
-// lang is the language of a document: that of a method is the one of its first
+// lang returns the language of a document: that of a method is the one of its first
 // line.
 func (p *view) lang(document uint32) sym.Lang { return portableLang(p.file.Language(document)) }
 
-// row is the row of a point, without an address.
+// row returns the row of a point, without an address.
 func (p *view) row(x *ppdb.Point) sym.Row {
 	r := sym.Row{Line: x.Line}
 	if x.Document-1 < uint32(p.file.Documents()) {
@@ -116,7 +116,7 @@ func (p *view) row(x *ppdb.Point) sym.Row {
 	return r
 }
 
-// nextStart is the first method from one on that has a line, zero if none has,
+// nextStart returns the first method from one on that has a line, zero if none has,
 // and the document of that line.
 func (p *view) nextStart(method uint32) (first, document uint32) {
 	for ; method <= p.methods(); method++ {
@@ -167,7 +167,7 @@ func (p *view) AppendText(dst []byte, t sym.Text) []byte {
 	return object.ValidTail(object.AppendPath(dst, path), from)
 }
 
-// Source is an embedded source.
+// Source returns an embedded source.
 func (p *view) Source(t sym.Text) (text []byte) {
 	if t&(1<<documentShift-1) != textDocument || t>>documentShift > sym.Text(p.file.Documents()) {
 		return nil
@@ -275,7 +275,7 @@ func Identify(src bin.Source) ([]ident.Module, error) {
 	return object.DescribeOne(src, ppdb.Open, portableModule)
 }
 
-// portableLang is the language of a document of a portable PDB.
+// portableLang returns the language of a document of a portable PDB.
 func portableLang(guid []byte) sym.Lang {
 	switch string(guid) {
 	case ppdb.CSharp:

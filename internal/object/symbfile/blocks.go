@@ -71,7 +71,7 @@ func (f *flattener) run() error {
 	return f.give()
 }
 
-// boundary is the next address at which something begins or ends.
+// boundary returns the next address at which something begins or ends.
 func (f *flattener) boundary(next, pad int) uint64 {
 	at := uint64(math.MaxUint64)
 	if next < len(f.ranges) {
@@ -107,7 +107,7 @@ func (f *flattener) end(i uint32) {
 	}
 }
 
-// rowsOf is the lines of a range that were not passed so far.
+// rowsOf returns the remaining lines of a range.
 func (f *flattener) rowsOf(i uint32) *symbRows {
 	rows := f.rows[i]
 	if rows != nil {

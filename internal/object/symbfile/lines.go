@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/format/symbfile"
 )
 
-// begin is all lines of a range.
+// begin returns all lines of a range.
 func (v *view) begin(i uint32) symbRows {
 	rows := symbRows{lines: symbfile.LinesAt(v.file, v.ranges[i].at.off())}
 	rows.ahead, rows.more = rows.lines.Next()
@@ -35,7 +35,7 @@ func (r *symbRows) to(off uint64, most int) bool {
 // There are up to a thousand, each of half a KiB.
 const manyLines = 4096
 
-// near is a place not far in front of an offset in the range that begins with rows.
+// near returns a place not far in front of an offset in the range that begins with rows.
 func (l *symbLong) near(i uint32, rows symbRows, off uint64) symbRows {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +51,7 @@ func (l *symbLong) near(i uint32, rows symbRows, off uint64) symbRows {
 	return l.marks[max(k-1, 0)]
 }
 
-// lineAt is the line of a range at an offset.
+// lineAt returns the line of a range at an offset.
 func (v *view) lineAt(i uint32, off uint64) uint32 {
 	first := v.begin(i)
 	rows := first

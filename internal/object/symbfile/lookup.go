@@ -45,7 +45,7 @@ func (a *symbAround) add(v *view, i uint32) bool {
 	return true
 }
 
-// best is the range that counts among rivals: the shortest, then the first.
+// best returns the range that counts among rivals: the shortest, then the first.
 func (v *view) best(rivals []uint32) uint32 {
 	best := rivals[0]
 	for _, i := range rivals[1:] {
@@ -95,7 +95,7 @@ func (v *view) findStops() []symbStop {
 	return stops
 }
 
-// list is all that are around an address.
+// list returns all ranges around an address.
 func (a *symbAround) list(v *view, at uint64) (list []uint32) {
 	for depth := range uint16(len(a.n)) {
 		a.drop(v, depth, at)
@@ -206,7 +206,7 @@ func (v *view) Nearest(addr uint64) (found sym.Frame, ok bool) {
 	return sym.Frame{Func: v.frames(frames[:0], p)[0].name, Entry: p.va, Size: 1}, true
 }
 
-// rootBefore is the last range of depth 0 that begins at an address or before it, or
+// rootBefore returns the last range of depth 0 that begins at an address or before it, or
 // -1.
 func (v *view) rootBefore(addr uint64) int {
 	stop := v.stopBefore(addr)

@@ -44,7 +44,7 @@ func Open(src bin.Source, in object.Input) (*object.Object, error) {
 	return object.New(info, v, in), nil
 }
 
-// load has the file in memory.
+// load reads the file into memory.
 func (v *view) load(src bin.Source, budget *unpack.Budget) error {
 	size := src.Size()
 	if size > maxSymbFile {
@@ -64,7 +64,7 @@ func (v *view) load(src bin.Source, budget *unpack.Budget) error {
 	return nil
 }
 
-// arrayOf is an empty array with memory for n of what has no pointers.
+// arrayOf returns an empty array with memory for n elements without pointers.
 func arrayOf[T any](r *unpack.Budget, n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
@@ -137,7 +137,7 @@ func (r *relaxing) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// use is the place of a text that a record has.
+// use returns the place of a text of a record.
 func (v *view) use(text []byte, at int64) symbPlace {
 	v.used += int64(min(len(text), maxSymbText))
 	return placeOf(at)

@@ -130,13 +130,13 @@ func (v *view) sameName(a, b sym.Text) bool {
 	return a == b || bytes.Equal(v.text(a), v.text(b))
 }
 
-// function is where the function of a range of depth 0 begins, and its size.
+// function returns the start and the size of the function of a range of depth 0.
 func (v *view) function(i uint32) (entry, size uint64) {
 	first := &v.ranges[min(i, v.ranges[i].piece)]
 	return first.va, v.ranges[first.piece].end - first.va
 }
 
-// place is the file of a call, seen from the range around it.
+// place returns the file of a call, for the range around it.
 func (r *symbRange) place(around *symbRange) sym.Text {
 	if r.own {
 		return r.callFile.text()

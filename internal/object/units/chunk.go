@@ -275,7 +275,7 @@ const (
 	maxUnits    = 1 << (64 - unitShift)
 )
 
-// fileText is the text of a file, given its number plus 1.
+// fileText returns the text of a file, given its number plus 1.
 func fileText(unit int, file uint32) sym.Text {
 	if file == 0 || unit >= maxUnits {
 		return 0

@@ -115,7 +115,7 @@ func keep(d Digest) *kept {
 
 func (k *kept) bytes() int { return len(k.code) + 40*len(k.chunks) + 128 }
 
-// get is the digest of unit u.
+// get returns the digest of unit u.
 func (c *digests) get(g *Image, u int, full bool) *kept {
 	c.mu.Lock()
 	c.clock++
@@ -183,7 +183,7 @@ func (g *Image) symbolAt(addr uint64) *Symbol {
 // maxScans is how often all symbols are gone through before they are sorted.
 const maxScans = 4
 
-// named are the symbols that start at addr. Few questions do not make it worth
+// named returns the symbols that start at addr. Few questions do not make it worth
 // while to sort them all. At is where to look first.
 func (g *Image) named(addr uint64, at *int) []Symbol {
 	if g.scans.Load() >= maxScans {

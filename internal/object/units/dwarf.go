@@ -192,7 +192,7 @@ func (u *DWARF) unitsAt(addr uint64, yield func(unit int)) (found bool) {
 	return found
 }
 
-// limitOf is where the code of a unit is, nil if that is not known: DWARF 2 has
+// limitOf returns the ranges of the code of a unit, nil if they are unknown: DWARF 2 has
 // no way to name more than one range, and compilers then name only one.
 func limitOf(u *dwarf.Unit) []dwarf.Range {
 	if u.Version == 2 && len(u.Ranges) == 1 {

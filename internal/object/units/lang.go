@@ -4,7 +4,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// dwarfLang is the language of a DW_LANG. Dialects of C that are languages of
+// dwarfLang returns the language of a DW_LANG. Dialects of C that are languages of
 // their own are not C, and neither is assembler.
 func dwarfLang(lang uint16) sym.Lang {
 	switch lang {

@@ -99,7 +99,7 @@ func Intersect(rs, limit []dwarf.Range) []dwarf.Range {
 	return out
 }
 
-// rangeAt is the last of rs that starts at or before addr, or -1.
+// rangeAt returns the last of rs that starts at or before addr, or -1.
 func rangeAt(rs []dwarf.Range, addr uint64) int {
 	i, found := slices.BinarySearchFunc(rs, addr, func(r dwarf.Range, addr uint64) int {
 		return cmp.Compare(r.Start, addr)

@@ -225,7 +225,7 @@ func (m *merger) lay(node int32, pos, until uint64) {
 	}
 }
 
-// coded is a row of the line program in its stored form.
+// coded returns a row of the line program in its stored form.
 func (m *merger) coded(node int32, row *dwarf.LineRow) Row {
 	c := Row{Node: node, File: m.file(row.File), Line: row.Line}
 	if m.columns {
@@ -234,7 +234,7 @@ func (m *merger) coded(node int32, row *dwarf.LineRow) Row {
 	return c
 }
 
-// file is a file number plus 1, or 0.
+// file returns a file number plus 1, or 0.
 func (m *merger) file(n uint32) uint32 {
 	if n == 0 && m.noZero || m.noFiles || n == dwarf.NoFile {
 		return 0
@@ -242,7 +242,7 @@ func (m *merger) file(n uint32) uint32 {
 	return n + 1
 }
 
-// node is the number of the node of a call, made when it is first needed.
+// node returns the number of the node of a call, made when it is first needed.
 func (m *merger) node(calls []dwarf.Call, call int32) int32 {
 	if call < 0 {
 		return 0

@@ -58,7 +58,7 @@ func (s *store) spill() (err error) {
 	return nil
 }
 
-// code is the code of a chunk, valid until the next call.
+// code returns the code of a chunk, valid until the next call.
 func (s *store) code(c *chunk) ([]byte, error) {
 	u := &s.units[c.unit]
 	if u.code != nil {

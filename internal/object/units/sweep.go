@@ -171,7 +171,7 @@ func (p *partly) write(b *sym.Block, r sym.Row) {
 	b.Rows = append(b.Rows, r)
 }
 
-// node is the number of a node in the block at work.
+// node returns the number of a node in the block at work.
 func (p *partly) node(b *sym.Block, n int32) int32 {
 	if p.as[n].stamp != p.stamp {
 		node := p.nodes[n]

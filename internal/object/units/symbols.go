@@ -111,7 +111,7 @@ func (l *symbols) close(addr uint64) int32 {
 	}
 }
 
-// inner is the open top that starts last, or -1.
+// inner returns the open top that starts last, or -1.
 func (l *symbols) inner() int32 {
 	if len(l.open) == 0 {
 		return -1
@@ -127,7 +127,7 @@ func (l *symbols) cut(addr uint64, top int32) {
 	l.cuts = append(l.cuts, cut{addr, top})
 }
 
-// at is the symbol whose code is at addr, or nil, and up to
+// at returns the symbol whose code is at addr, or nil, and up to
 // where that is so.
 func (l *symbols) at(addr uint64) (t *top, until uint64) {
 	i, found := slices.BinarySearchFunc(l.cuts, addr, func(c cut, addr uint64) int { return cmp.Compare(c.addr, addr) })

@@ -67,7 +67,7 @@ func run(t *testing.T, newSource Make, tests map[string]func(*testing.T, Make)) 
 	}
 }
 
-// Gzip is data as gzip.
+// Gzip returns data as gzip.
 func Gzip(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -80,7 +80,7 @@ func Gzip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Zstd is data as one zstd frame of blocks that are not compressed.
+// Zstd returns data as one zstd frame of uncompressed blocks.
 func Zstd(data []byte) []byte {
 	const block = 64 << 10
 	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 6 << 3} // magic, no options, window of 64 KiB
@@ -107,7 +107,7 @@ func module(name, id string) ident.Module {
 	return m
 }
 
-// idOf is the id of a file of its own.
+// idOf returns a unique id of a file.
 func idOf(name string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(name)) // it never fails
@@ -116,7 +116,7 @@ func idOf(name string) string {
 
 func path(name, id string) string { return name + "/" + id + "/" + ident.SymName(name) }
 
-// candidates are the places of Breakpad files; all that are named must be
+// candidates returns the places of Breakpad files; all that are named must be
 // complete.
 func candidates(t *testing.T, s source.Source, m ident.Module) (symbols []source.Candidate) {
 	t.Helper()
@@ -140,7 +140,7 @@ func candidates(t *testing.T, s source.Source, m ident.Module) (symbols []source
 	return symbols
 }
 
-// first is the only candidate, or the first of two.
+// first returns the only candidate, or the first of two.
 func first(t *testing.T, s source.Source, m ident.Module) source.Candidate {
 	t.Helper()
 	list := candidates(t, s, m)
@@ -276,7 +276,7 @@ func cancelledBefore(t *testing.T, newSource Make) {
 	wantFault(t, err, fault.Internal) // which no cache remembers
 }
 
-// noise is size bytes that do not compress.
+// noise returns size bytes that do not compress.
 func noise(size int) []byte {
 	data := make([]byte, size)
 	r := rand.NewChaCha8([32]byte{1})

@@ -224,7 +224,7 @@ var kindsOf = map[string][]string{
 	"sourcebundle": {source.SourceBundle},
 }
 
-// named are the files of the top level that have an id of m, with the kind among
+// named returns the files of the top level that have an id of m, with the kind among
 // these that each is asked for as.
 func (s *Source) named(f *folder, m ident.Module, kinds []string) (list []source.Candidate) {
 	other := m

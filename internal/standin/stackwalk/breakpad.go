@@ -23,7 +23,7 @@ Options:
   -b         Brief of the thread that causes crash or dump
 `
 
-// breakpad is Breakpad's minidump_stackwalk.
+// breakpad runs as Breakpad's minidump_stackwalk.
 func breakpad(ctx context.Context, e *Env, args []string) int {
 	program := args[0]
 	opt, isMachine, files, err := breakpadArgs(args[1:])

@@ -139,7 +139,7 @@ func (l *rustLine) check() error {
 	return nil
 }
 
-// rustMinidump is rust-minidump's minidump-stackwalk.
+// rustMinidump runs as rust-minidump's minidump-stackwalk.
 func rustMinidump(ctx context.Context, e *Env, args []string) int {
 	var l rustLine
 	err := l.parse(args[1:])

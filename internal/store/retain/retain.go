@@ -257,8 +257,8 @@ func (c *collection) mark(ctx context.Context, one store.Copy) error {
 	return c.noteFull(c.deps.Store.Mark(ctx, one))
 }
 
-// removeCopy removes the bytes of a copy, and before them the record of the file, which
-// is made again if another upload brings the file.
+// removeCopy removes the record of the file, which is written again if another upload has
+// the file, and then the bytes of a copy.
 func (c *collection) removeCopy(ctx context.Context, one store.Copy) error {
 	a, err := c.deps.Bucket.Stat(ctx, one.BlobKey())
 	if fault.KindOf(err) == fault.NotFound {
