@@ -254,7 +254,7 @@ requests over the network.`,
 			if err != nil {
 				return err
 			}
-			if _, err := node.Settle(cfg); err != nil {
+			if _, err := node.Complete(cfg); err != nil {
 				return err
 			}
 			if noSymbols(cfg) {
@@ -283,7 +283,7 @@ configured are those of this user and this machine.`,
 			if err != nil {
 				return err
 			}
-			if _, err := node.Settle(cfg); err != nil {
+			if _, err := node.Complete(cfg); err != nil {
 				return err
 			}
 			return config.Print(e.stdout, cfg, loaded.Origins)

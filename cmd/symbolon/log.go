@@ -47,7 +47,7 @@ const noSymbolsText = "no symbol source is named, so only uploaded files are fou
 	"name one with --source mozilla, --source https://symbols.example.com/ or --source DIRECTORY"
 
 // noSymbols reports whether a server could not find any symbols with a configuration
-// that node.Settle has completed.
+// that node.Complete has completed.
 func noSymbols(cfg *config.Config) bool {
 	return len(cfg.Sources) == 0 && !cfg.Sentry.AllowRequestSources && !node.HasUploads(cfg.State)
 }

@@ -29,7 +29,7 @@ func limitHeap(limit int64) {
 
 // openNode builds a node, and limits the heap of the process to its memory.
 func openNode(cfg *config.Config, builtin *node.Builtin, log *slog.Logger) (*node.Node, error) {
-	if _, err := node.Settle(cfg); err != nil {
+	if _, err := node.Complete(cfg); err != nil {
 		return nil, err
 	}
 	limitHeap(node.HeapLimit(cfg))

@@ -117,7 +117,7 @@ func (s *server) run(ctx context.Context) error {
 			defer os.RemoveAll(s.cfg.Data)
 		}
 	}
-	note, err := node.Settle(s.cfg)
+	note, err := node.Complete(s.cfg)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (s *server) notify(state string) {
 	}
 }
 
-// logStart logs the first line. node.Settle has completed the configuration.
+// logStart logs the first line. node.Complete has completed the configuration.
 func (s *server) logStart() {
 	sources := make([]string, 0, len(s.cfg.Sources))
 	for _, c := range s.cfg.Sources {
@@ -195,7 +195,7 @@ func (s *server) logStart() {
 		"memory", s.cfg.Memory.String(), "sources", sources)
 }
 
-// warn logs the warnings about a configuration that node.Settle has completed.
+// warn logs the warnings about a configuration that node.Complete has completed.
 func (s *server) warn(note string) {
 	for _, n := range s.notices {
 		s.log.Warn(n)

@@ -52,13 +52,13 @@ func (r round) keep(ctx context.Context, k int, d *Draft) (bool, error) {
 	}
 	same := h.Sum == d.Sum
 	if !same || k == 0 && !r.IsNamed {
-		if gone, err := r.giveWay(ctx, k); err != nil || gone {
+		if gone, err := r.discardIdle(ctx, k); err != nil || gone {
 			return false, err
 		}
 	}
 	switch {
 	case !same:
-		return false, Refuse(Conflict, r.place(k), "another upload of this file is in progress and has another part with this number; try again when it is complete, or when it has received nothing for %v", Patience)
+		return false, Refuse(Conflict, r.place(k), "another upload of this file is in progress and has another part with this number; try again when it is complete, or when it has received nothing for %v", ReplaceAfter)
 	case h.Received != d.Received: // a repetition keeps the upload alive
 		_, err = r.put(ctx, k, d, false)
 	}
@@ -78,7 +78,7 @@ func (r round) repeats(ctx context.Context, k int, d *Draft) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		recent := over != nil && r.deps.Now().Sub(over.At) < Patience
+		recent := over != nil && r.deps.Now().Sub(over.At) < ReplaceAfter
 		if over == nil || !recent && old.number < r.number-1 {
 			break
 		}
@@ -111,7 +111,7 @@ func (r round) repeats(ctx context.Context, k int, d *Draft) (bool, error) {
 		}
 	}
 	if doubt {
-		return false, Refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may belong to that one or to another; try again later, with part 0 first", Patience)
+		return false, Refuse(Conflict, r.place(k), "an upload of this file was published less than %v ago, and this part may belong to that one or to another; try again later, with part 0 first", ReplaceAfter)
 	}
 	return false, nil
 }
@@ -125,13 +125,13 @@ func (r round) has(ctx context.Context, k int, h *Head) (bool, error) {
 	return err == nil && bytes.Equal(sum, h.Sum[:sumPart]), err
 }
 
-// giveWay discards the round if no part arrived recently. A complete one is published:
+// discardIdle discards the round if no part arrived recently. A complete one is published:
 // the process that stored its last part may have crashed. It returns false if the round
 // continues.
-func (r round) giveWay(ctx context.Context, k int) (bool, error) {
+func (r round) discardIdle(ctx context.Context, k int) (bool, error) {
 	now := r.deps.Now()
 	parts, isRecent, err := r.scan(ctx, k, func(h *Part) bool {
-		return h != nil && now.Sub(time.UnixMilli(h.Received)) < Patience
+		return h != nil && now.Sub(time.UnixMilli(h.Received)) < ReplaceAfter
 	})
 	if err != nil || isRecent {
 		return false, err

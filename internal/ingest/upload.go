@@ -17,8 +17,8 @@ import (
 // Incoming is the prefix of the keys of parts that wait for others.
 const Incoming = "incoming"
 
-// Patience is the time without a part after which an upload may be replaced.
-const Patience = 10 * time.Minute
+// ReplaceAfter is the time without a part after which an upload may be replaced.
+const ReplaceAfter = 10 * time.Minute
 
 // Limits are the largest numbers of decoded bytes.
 type Limits struct{ Part, File bin.Size }

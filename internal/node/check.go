@@ -17,7 +17,7 @@ import (
 // errors, each of which begins with its key, and logs the warnings of a server. The
 // configuration may have other mistakes.
 func Check(cfg *config.Config, log *slog.Logger) error {
-	note, err := Settle(cfg)
+	note, err := Complete(cfg)
 	errs := []error{err}
 	if note != "" {
 		log.Warn(note)
@@ -42,7 +42,7 @@ func Check(cfg *config.Config, log *slog.Logger) error {
 }
 
 // CheckState returns an error if this user cannot write the folder of the state, in a
-// configuration that Settle has completed. A server starts if the folder exists, and
+// configuration that Complete has completed. A server starts if the folder exists, and
 // refuses uploads.
 func CheckState(cfg *config.Config) error {
 	if cfg.StateSource() >= 0 {

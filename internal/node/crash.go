@@ -9,7 +9,7 @@ import (
 
 // Crashes returns the processor of crashes that uses the sources of the node.
 func (n *Node) Crashes() *crash.Processor {
-	return crash.New(crash.Deps{Engine: n.engine.Patient(), Tables: n.tables})
+	return crash.New(crash.Deps{Engine: n.engine.Unlimited(), Tables: n.tables})
 }
 
 // crashesFor returns a processor of crashes over the sources of a request.
@@ -19,5 +19,5 @@ func (n *Node) crashesFor(ctx context.Context, a sentry.Search) (*crash.Processo
 		return nil, err
 	}
 	tables := n.tables.With(l)
-	return crash.New(crash.Deps{Engine: n.noting(n.engine.With(tables).Patient(), clientOf(ctx, "crash", a.Scope)), Tables: tables}), nil
+	return crash.New(crash.Deps{Engine: n.noting(n.engine.With(tables).Unlimited(), clientOf(ctx, "crash", a.Scope)), Tables: tables}), nil
 }

@@ -123,7 +123,7 @@ func (n *Node) engineFor(ctx context.Context, a sentry.Search) (*symbolicate.Eng
 	if err != nil {
 		return nil, err
 	}
-	return counting(ctx, n.noting(n.engineOver(l).Patient(), clientOf(ctx, "sentry", a.Scope))), nil
+	return counting(ctx, n.noting(n.engineOver(l).Unlimited(), clientOf(ctx, "sentry", a.Scope))), nil
 }
 
 // locatorFor returns a locator over the sources in a request, or over those that its

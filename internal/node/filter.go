@@ -35,13 +35,13 @@ func (n *Node) everything() *locate.Locator {
 func (n *Node) Names() filter.Names {
 	l := n.everything()
 	tables := n.tables.With(l)
-	return &filter.Local{Engine: n.engine.With(tables).Patient(), Tables: tables, Locator: l}
+	return &filter.Local{Engine: n.engine.With(tables).Unlimited(), Tables: tables, Locator: l}
 }
 
 // Answers returns a function that answers requests from the sources of the node. Call it
 // at most once, and not after Front.
 func (n *Node) Answers() func(ctx context.Context, path string, body []byte) ([]byte, error) {
-	engine := n.engineOver(n.everything()).Patient()
+	engine := n.engineOver(n.everything()).Unlimited()
 	grant := func(*http.Request) (*token.Grant, error) { return operator(), nil }
 	cfg := n.cfg.Mozilla
 	cfg.Strict = false // the limits of a server for its clients

@@ -52,7 +52,7 @@ func settleMemory(cfg *config.Config) {
 	cfg.Cache.Disk.SpareMemory = cmp.Or(cfg.Cache.Disk.SpareMemory, cfg.Memory/4)
 }
 
-// newMemory divides the memory of a configuration that Settle has completed.
+// newMemory divides the memory of a configuration that Complete has completed.
 func newMemory(cfg *config.Config) memory {
 	all := int64(cfg.Memory)
 	return memory{
@@ -62,7 +62,7 @@ func newMemory(cfg *config.Config) memory {
 }
 
 // HeapLimit returns the largest heap that a node with a configuration needs: tables
-// with the names of open ones, builds and requests. Settle has completed it.
+// with the names of open ones, builds and requests. Complete has completed it.
 func HeapLimit(cfg *config.Config) int64 {
 	names := max(int64(cfg.Table.MaxBytes), 0) / 3
 	if cfg.Table.ManyNames {

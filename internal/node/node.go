@@ -61,7 +61,7 @@ func New(cfg *config.Config, builtin *Builtin, log *slog.Logger) (n *Node, err e
 			n = nil
 		}
 	}()
-	if _, err := Settle(cfg); err != nil {
+	if _, err := Complete(cfg); err != nil {
 		return n, err
 	}
 	n.cfg, n.memory = cfg, newMemory(cfg)

@@ -52,7 +52,7 @@ func (n *Node) pages(access *api.Access, answering []api.Route) *ui.Door {
 // calls note with each module that has no names.
 func (n *Node) crashesTo(ctx context.Context, g *token.Grant, note func(ident.Module, error)) *crash.Processor {
 	tables, from := n.tables.With(n.answering(ctx, g, "")), clientOf(ctx, "ui", "")
-	engine := n.engine.With(tables).Patient().Noting(func(m ident.Module, why *fault.Error) {
+	engine := n.engine.With(tables).Unlimited().Noting(func(m ident.Module, why *fault.Error) {
 		n.note(from, m, why)
 		note(m, why)
 	})

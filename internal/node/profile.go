@@ -22,7 +22,7 @@ import (
 func (n *Node) ForProfile() http.Handler {
 	grant := func(*http.Request) (*token.Grant, error) { return operator(), nil }
 	run := func(ctx context.Context, _ *token.Grant, req *symbolicate.Request) (*symbolicate.Result, error) {
-		return n.engine.Patient().Run(ctx, req)
+		return n.engine.Unlimited().Run(ctx, req)
 	}
 	names := mozilla.New(mozilla.Config{Extensions: true}, mozilla.Deps{Grant: grant, Run: run, Now: time.Now, Log: n.log})
 	sources := profiler.New(profiler.Config{Enabled: true}, profiler.Deps{

@@ -154,7 +154,7 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 	network = network.Defaults()
 	isGuarded, line := share != nil, client.Line()
 	if isGuarded {
-		line = client.GuestLine(share)
+		line = client.RequestLine(share)
 	}
 	if own := c.Provider + c.GoogleProvider; isGuarded && own != "" && own != source.Static {
 		return nil, errOwnCredentials

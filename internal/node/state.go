@@ -28,16 +28,16 @@ func DataDir(configured string) (string, error) {
 	return filepath.Join(base, "symbolon"), nil
 }
 
-// Settle completes a configuration with the folders and the memory of this machine.
-// note is a warning about uploads in an old place, or empty. Settle changes nothing
+// Complete completes a configuration with the folders and the memory of this machine.
+// note is a warning about uploads in an old place, or empty. Complete changes nothing
 // in a configuration that it has completed.
-func Settle(cfg *config.Config) (note string, err error) {
+func Complete(cfg *config.Config) (note string, err error) {
 	data, err := DataDir(cfg.Data)
 	if err != nil {
 		return "", err
 	}
 	if cfg.StateSource() < 0 {
-		if note, err = settleState(cfg, data); err != nil {
+		if note, err = completeState(cfg, data); err != nil {
 			return "", err
 		}
 	}
@@ -46,10 +46,10 @@ func Settle(cfg *config.Config) (note string, err error) {
 	return note, nil
 }
 
-// settleState chooses the folder of the state. Uploads that an earlier release left
+// completeState chooses the folder of the state. Uploads that an earlier release left
 // in the data directory stay in use there until they are moved: they cannot be
 // created again.
-func settleState(cfg *config.Config, data string) (note string, err error) {
+func completeState(cfg *config.Config, data string) (note string, err error) {
 	old := filepath.Join(data, "store")
 	dir, err := stateDir(cfg, old)
 	if err != nil {

@@ -144,7 +144,7 @@ func (s unlisted) Candidates(ctx context.Context, m ident.Module, kinds []string
 func OpenStore(cfg *config.Config, log *slog.Logger) (s *store.Store, closeStore func(), err error) {
 	settled := *cfg
 	cfg = &settled
-	if _, err := Settle(cfg); err != nil {
+	if _, err := Complete(cfg); err != nil {
 		return nil, nil, err
 	}
 	client := web.NewClient(cfg.Network, time.Now, log)

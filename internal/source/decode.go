@@ -329,9 +329,9 @@ func (d *Decoder) explain(err error, out Decoded) error {
 	return fault.New(fault.Malformed, "", "%w", err)
 }
 
-// Guest is the label in the metrics of all sources that requests name, whose ids
+// RequestLabel is the label in the metrics of all sources that requests name, whose ids
 // are not trusted.
-const Guest = "request"
+const RequestLabel = "request"
 
 // Count adds a Fetch to the metrics, with a label for its source.
 func Count(label string, a Attempt, err error) {

@@ -42,13 +42,13 @@ func (c Config) Defaults() Config {
 
 // Engine answers requests. It is safe for concurrent use.
 type Engine struct {
-	cfg     Config
-	tables  *table.Tables
-	now     func() time.Time
-	patient bool
-	limited bool
-	note    func(m ident.Module, why *fault.Error) // nil: missing modules are not counted
-	ended   func(*Request, *Result)                // may be nil
+	cfg       Config
+	tables    *table.Tables
+	now       func() time.Time
+	unlimited bool
+	limited   bool
+	note      func(m ident.Module, why *fault.Error) // nil: missing modules are not counted
+	ended     func(*Request, *Result)                // may be nil
 }
 
 // New returns an engine that uses tables.
@@ -63,11 +63,11 @@ func (e *Engine) With(t *table.Tables) *Engine {
 	return &with
 }
 
-// Patient returns a copy of e that waits for modules as long as its callers do.
+// Unlimited returns a copy of e without a deadline for modules.
 // The deadline for lookups in a file without a table still applies.
-func (e *Engine) Patient() *Engine {
+func (e *Engine) Unlimited() *Engine {
 	with := *e
-	with.patient = true
+	with.unlimited = true
 	return &with
 }
 
@@ -75,7 +75,7 @@ func (e *Engine) Patient() *Engine {
 // lookups in files without a table together.
 func (e *Engine) Limited(d time.Duration) *Engine {
 	with := *e
-	with.patient, with.limited, with.cfg.Deadline = false, true, d
+	with.unlimited, with.limited, with.cfg.Deadline = false, true, d
 	return &with
 }
 
@@ -129,7 +129,7 @@ func (e *Engine) Begin(ctx context.Context, req *Request) *Result {
 
 // Within returns the context of the work on modules.
 func (e *Engine) Within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.cfg.Deadline > 0 && !e.patient {
+	if e.cfg.Deadline > 0 && !e.unlimited {
 		return context.WithTimeout(ctx, e.cfg.Deadline)
 	}
 	return context.WithCancel(ctx)

@@ -163,7 +163,7 @@ func TestMissingModulesAreNoted(t *testing.T) {
 		Frames:  []symbolicate.Frame{{Module: 0, Addr: 0x1000}, {Module: 1, Addr: 0x1000}},
 	}
 	for range 2 {
-		res, err := e.Patient().Run(t.Context(), req)
+		res, err := e.Unlimited().Run(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,10 +227,10 @@ func TestSlowModulesShareDeadline(t *testing.T) {
 	}
 }
 
-// TestPatientEngine has a deadline that expires at once: a patient engine still opens
+// TestUnlimitedEngine has a deadline that expires at once: an unlimited engine still opens
 // the module, but the deadline applies to its lookups.
-func TestPatientEngine(t *testing.T) {
-	e := engine(t, symbolicate.Config{Deadline: time.Nanosecond}).Patient()
+func TestUnlimitedEngine(t *testing.T) {
+	e := engine(t, symbolicate.Config{Deadline: time.Nanosecond}).Unlimited()
 	for frames, found := range map[int]bool{3: true, 300: false} {
 		req := &symbolicate.Request{Modules: []ident.Module{rig.Module("deep.so")}}
 		for i := range frames {

@@ -20,7 +20,7 @@ import (
 // cores, and stops at an error. It returns the error of the first file that has one. If a
 // file or the archive cannot be unpacked, the error is an *api.Refusal that names it.
 func EachFile(src bin.Source, space bin.Space, yield func(number int, name string, r io.Reader) error) error {
-	c := newCrew(yield)
+	c := newWorkers(yield)
 	err := archive.Each(src, "", archive.Limits{}, space, c.file)
 	if failed := c.wait(); failed != nil {
 		return failed
@@ -33,12 +33,12 @@ func EachFile(src bin.Source, space bin.Space, yield func(number int, name strin
 }
 
 const (
-	maxCrew  = 4
-	maxSmall = 1 << 20 // bytes of a file that is held in memory
+	maxWorkers = 4
+	maxSmall   = 1 << 20 // bytes of a file that is held in memory
 )
 
-// crew calls yield for files, for small ones in goroutines.
-type crew struct {
+// workers calls yield for files, for small ones in goroutines.
+type workers struct {
 	yield func(number int, name string, r io.Reader) error
 	idle  chan []byte // memory of goroutines that do not run
 	files int         // so far
@@ -48,8 +48,8 @@ type crew struct {
 	at     int   // the number of that file
 }
 
-func newCrew(yield func(number int, name string, r io.Reader) error) *crew {
-	c := &crew{yield: yield, idle: make(chan []byte, min(runtime.GOMAXPROCS(0), maxCrew))}
+func newWorkers(yield func(number int, name string, r io.Reader) error) *workers {
+	c := &workers{yield: yield, idle: make(chan []byte, min(runtime.GOMAXPROCS(0), maxWorkers))}
 	for range cap(c.idle) {
 		c.idle <- make([]byte, maxSmall)
 	}
@@ -57,7 +57,7 @@ func newCrew(yield func(number int, name string, r io.Reader) error) *crew {
 }
 
 // file begins to call yield for a file. It returns the error of an earlier file.
-func (c *crew) file(name string, r io.Reader) error {
+func (c *workers) file(name string, r io.Reader) error {
 	buf := <-c.idle
 	if err := c.err(); err != nil {
 		c.idle <- buf
@@ -80,7 +80,7 @@ func (c *crew) file(name string, r io.Reader) error {
 }
 
 // call calls yield. The error of reading the file is in.Err.
-func (c *crew) call(number int, name string, in *bin.ErrReader, r io.Reader) {
+func (c *workers) call(number int, name string, in *bin.ErrReader, r io.Reader) {
 	err := c.yield(number, name, r)
 	switch {
 	case errors.Is(in.Err, bin.ErrLimit):
@@ -96,14 +96,14 @@ func (c *crew) call(number int, name string, in *bin.ErrReader, r io.Reader) {
 }
 
 // err returns the error for the first file that has one so far.
-func (c *crew) err() error {
+func (c *workers) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
 // wait waits for the goroutines, and returns the error for the first file that has one.
-func (c *crew) wait() error {
+func (c *workers) wait() error {
 	for range cap(c.idle) {
 		<-c.idle
 	}

@@ -33,8 +33,8 @@ func (c Config) Validate() error {
 	if c.MaxFile < c.MaxPart {
 		errs = append(errs, fmt.Errorf("max_file is %v: must be at least max_part, %v", c.MaxFile, c.MaxPart))
 	}
-	if c.Expiry < 2*ingest.Patience {
-		errs = append(errs, fmt.Errorf("expiry is %v: must be at least %v", c.Expiry, 2*ingest.Patience))
+	if c.Expiry < 2*ingest.ReplaceAfter {
+		errs = append(errs, fmt.Errorf("expiry is %v: must be at least %v", c.Expiry, 2*ingest.ReplaceAfter))
 	}
 	return errors.Join(errs...)
 }

@@ -90,7 +90,7 @@ func (f *flattener) boundary(next, pad int) uint64 {
 func (f *flattener) add(i uint32) {
 	r := &f.ranges[i]
 	if len(f.active[r.depth]) == maxRivals {
-		f.crowded(i)
+		f.omit(i)
 		return
 	}
 	f.active[r.depth] = append(f.active[r.depth], i)

@@ -64,8 +64,8 @@ func (v *view) better(a, b uint32) bool {
 	return x.at.off() < y.at.off()
 }
 
-// crowded notes a range that is left out.
-func (v *view) crowded(i uint32) {
+// omit counts a range that is omitted.
+func (v *view) omit(i uint32) {
 	r := &v.ranges[i]
 	v.found.Add("ranges left out", fmt.Sprintf("range at %#x of the file, of %#x: more than %d of one depth are around the address",
 		r.at.off(), r.va, maxRivals))
@@ -88,7 +88,7 @@ func (v *view) findStops() []symbStop {
 			root = int32(i)
 		}
 		if !a.add(v, uint32(i)) {
-			v.crowded(uint32(i))
+			v.omit(uint32(i))
 		}
 	}
 	v.in.Relax()

@@ -38,7 +38,7 @@ func Far(cfg source.Config, d Deps) (*Source, error) {
 		far: &d,
 	}
 	if d.Guarded {
-		s.label = source.Guest
+		s.label = source.RequestLabel
 	}
 	s.key = s.identity()
 	s.index = source.NewIndex(cfg, d.Shelf, s.read)

@@ -20,7 +20,7 @@ import (
 //
 // Folders in object stores, and those in requests, have no such places.
 func (s *Source) Named(ctx context.Context, m ident.Module, kind, from string, names []string) (list []source.Candidate) {
-	if s.far != nil || s.label == source.Guest || !s.cfg.Wants(m, kind) {
+	if s.far != nil || s.label == source.RequestLabel || !s.cfg.Wants(m, kind) {
 		return nil
 	}
 	var paths []string

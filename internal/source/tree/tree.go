@@ -108,7 +108,7 @@ func local(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func
 func NewGuarded(cfg source.Config, b bucket.Bucket, decoder *source.Decoder, now func() time.Time) (*Source, error) {
 	s, err := local(cfg, b, decoder, now)
 	if err == nil {
-		s.label = source.Guest
+		s.label = source.RequestLabel
 	}
 	return s, err
 }
@@ -253,7 +253,7 @@ func (s *Source) fetch(ctx context.Context, c source.Candidate, w io.Writer) (so
 			continue
 		}
 		a.URL = s.location(path + suffix)
-		if errors.Is(err, bucket.ErrLink) && s.label != source.Guest {
+		if errors.Is(err, bucket.ErrLink) && s.label != source.RequestLabel {
 			return a, linkError(a.URL)
 		}
 		if err != nil {

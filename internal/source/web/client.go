@@ -75,7 +75,7 @@ type Client struct {
 	deny       *denyList              // of the sources of the configuration: requests cannot get a host of theirs blocked
 	links      *Share                 // of what debug information leads to
 	slots      chan struct{}          // nil: no bound
-	guests     chan struct{}          // the slots that guarded sources may take
+	requested  chan struct{}          // the slots that guarded sources may take
 	shelves    map[bool]*source.Shelf // by guarded, so that requests cannot take the room of the configuration
 	ahead      *source.Ahead
 	windows    map[bool]*bin.Budget // by guarded: large windows of zstd
@@ -110,7 +110,7 @@ func NewClient(cfg Config, now func() time.Time, log *slog.Logger) *Client {
 		}
 	}
 	if n := cfg.MaxConcurrentDownloads; n > 0 {
-		c.slots, c.guests = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
+		c.slots, c.requested = make(chan struct{}, n), make(chan struct{}, (n+1)/2)
 	}
 	c.deny, c.links = c.newDenyList(), c.Share()
 	return c
@@ -196,7 +196,7 @@ type Share struct {
 func (c *Client) Share() *Share {
 	s := &Share{deny: c.newDenyList()}
 	if c.slots != nil {
-		s.room = make(chan struct{}, (3*cap(c.guests)+3)/4)
+		s.room = make(chan struct{}, (3*cap(c.requested)+3)/4)
 	}
 	return s
 }
@@ -211,12 +211,12 @@ func (c *Client) Line() line {
 	return func(ctx context.Context) (func(), error) { return wait(ctx, []chan struct{}{own, c.slots}) }
 }
 
-// GuestLine returns the Line of a source that a request of this share named.
-func (c *Client) GuestLine(share *Share) line {
+// RequestLine returns the Line of a source that a request of this share named.
+func (c *Client) RequestLine(share *Share) line {
 	if c.slots == nil {
 		return free
 	}
-	queues := []chan struct{}{make(chan struct{}, (cap(c.guests)+1)/2), share.room, c.guests, c.slots}
+	queues := []chan struct{}{make(chan struct{}, (cap(c.requested)+1)/2), share.room, c.requested, c.slots}
 	return func(ctx context.Context) (func(), error) { return wait(ctx, queues) }
 }
 

@@ -29,7 +29,7 @@ func (s *Source) do(ctx context.Context, f *fetch) (source.Attempt, error) {
 
 	label := s.cfg.ID
 	if s.guarded {
-		label = source.Guest
+		label = source.RequestLabel
 	}
 	source.Count(label, f.attempt, err)
 	s.client.log.LogAttrs(ctx, slog.LevelDebug, "download",

@@ -77,7 +77,7 @@ func fromStore(t *testing.T, c *web.Client, cfg source.Config, b bucket.Bucket, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Decoder: source.NewDecoder(bin.Limit{}, nil), Line: c.GuestLine(c.Share()), Ahead: c.Ahead(), Shelf: c.Shelf(true), Guarded: true, Now: time.Now})
+	s, err := tree.Far(cfg, tree.Deps{Bucket: b, Decoder: source.NewDecoder(bin.Limit{}, nil), Line: c.RequestLine(c.Share()), Ahead: c.Ahead(), Shelf: c.Shelf(true), Guarded: true, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func newSource(c *Client, cfg source.Config, share *Share) (*Source, error) {
 		line:    c.Line(), deny: c.deny,
 	}
 	if share != nil {
-		s.line, s.deny = c.GuestLine(share), share.deny
+		s.line, s.deny = c.RequestLine(share), share.deny
 	}
 	password, _ := u.User.Password()
 	if u.User != nil {
