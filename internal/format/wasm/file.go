@@ -2,7 +2,6 @@ package wasm
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/fault"
@@ -26,13 +25,6 @@ const (
 // memory64 is the flag of a memory with 64-bit addresses.
 const memory64 = 4
 
-// Problem is a damaged part of a file, which was skipped or truncated.
-type Problem struct {
-	Place  string // name of the part
-	Off    int64  // offset in the file
-	Reason string
-}
-
 // Section is a section of the file.
 type Section struct {
 	ID   uint8
@@ -44,7 +36,7 @@ type Section struct {
 // File is an open module.
 type File struct {
 	Sections []Section
-	Problems []Problem
+	Problems bin.Problems
 
 	src          bin.Source
 	names        []byte // the name section, or without one that for linkers
@@ -69,7 +61,7 @@ func Open(src bin.Source) (*File, error) {
 	f := &File{src: src, importsValid: true}
 	for at := int64(8); at < src.Size(); {
 		if len(f.Sections) == maxSections {
-			f.problem("sections", at, "more than %d", maxSections)
+			f.Problems.Add("sections", at, "more than %d", maxSections)
 			break
 		}
 		if at, err = f.section(at); err != nil {
@@ -92,10 +84,6 @@ func Open(src bin.Source) (*File, error) {
 // linking is the name of the section for linkers, which only objects have.
 const linking = "linking"
 
-func (f *File) problem(place string, off int64, format string, args ...any) {
-	f.Problems = append(f.Problems, Problem{place, off, fmt.Sprintf(format, args...)})
-}
-
 // section reads the header of the section at an offset and returns the offset
 // of the next one.
 func (f *File) section(at int64) (next int64, err error) {
@@ -107,12 +95,12 @@ func (f *File) section(at int64) (next int64, err error) {
 	c := bin.NewCursor(head, binary.LittleEndian)
 	id, size := c.U8(), c.Uleb()
 	if c.Err() != nil {
-		f.problem("sections", at, "invalid size: %v", c.Err())
+		f.Problems.Add("sections", at, "invalid size: %v", c.Err())
 		return f.src.Size(), nil
 	}
 	s := Section{ID: id, Off: at + int64(c.Off())}
 	if rest := f.src.Size() - s.Off; size > uint64(rest) {
-		f.problem("sections", at, "the file has %d of %d bytes of section %d", rest, size, id)
+		f.Problems.Add("sections", at, "the file has %d of %d bytes of section %d", rest, size, id)
 		size = uint64(rest)
 	}
 	next = s.Off + int64(size)
@@ -121,7 +109,7 @@ func (f *File) section(at int64) (next int64, err error) {
 		n := c.Uleb()
 		name := c.Bytes(int(min(n, maxHead)))
 		if c.Err() != nil || uint64(c.Off()-start) > size {
-			f.problem("sections", at, "custom section with an invalid name")
+			f.Problems.Add("sections", at, "custom section with an invalid name")
 			return next, nil
 		}
 		s.Name, s.Off = string(name), at+int64(c.Off())
@@ -182,7 +170,7 @@ func (f *File) readImports(s *Section) {
 		}
 	}
 	if c.Err() != nil {
-		f.problem("import section", s.Off+int64(c.Off()), "invalid import; names of functions are ignored")
+		f.Problems.Add("import section", s.Off+int64(c.Off()), "invalid import; names of functions are ignored")
 		f.importsValid = false
 	}
 }

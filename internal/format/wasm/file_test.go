@@ -46,7 +46,7 @@ func open(t *testing.T, b []byte) *wasm.File {
 }
 
 // functions lists the functions of a module, relative to its code section.
-func functions(t *testing.T, f *wasm.File) (lines []string, problems []wasm.Problem) {
+func functions(t *testing.T, f *wasm.File) (lines []string, problems bin.Problems) {
 	t.Helper()
 	problems = f.Functions(func(name []byte, off uint32, start, end uint64) bool {
 		if string(f.Name(off)) != string(name) {

@@ -12,14 +12,14 @@ const nameFunctions = 1
 // Functions yields the functions of the code section in the order of the file,
 // each with its name, nil if it has none, and the argument of Name for it. The
 // range of a function is its body, without the size before it.
-func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) []Problem {
+func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) bin.Problems {
 	s := f.find(idCode, "")
 	if s == nil {
 		return nil
 	}
 	code, err := f.content(s)
 	if err != nil {
-		return []Problem{{"code section", s.Off, err.Error()}}
+		return bin.Problems{{"code section", s.Off, err.Error()}}
 	}
 	c := bin.NewCursor(code, binary.LittleEndian)
 	count := c.Uleb()
@@ -28,7 +28,7 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 	for i := uint64(0); i < count; i++ {
 		size := c.Uleb()
 		if c.Err() != nil || size > uint64(c.Len()) {
-			return append(problems, Problem{"code section", s.Off + int64(c.Off()), "the section ends in a function"})
+			return append(problems, bin.Problem{"code section", s.Off + int64(c.Off()), "the section ends in a function"})
 		}
 		var off uint32
 		if i < uint64(len(names)) {
@@ -45,7 +45,7 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 
 // functionNames returns the offsets in the name section of the names of the
 // first count functions, 0 for those without one.
-func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
+func (f *File) functionNames(count uint64) ([]uint32, bin.Problems) {
 	if len(f.names) == 0 || !f.importsValid {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func (f *File) functionNames(count uint64) ([]uint32, []Problem) {
 	if f.isLinking {
 		return names, f.linkedNames(names)
 	}
-	damaged := []Problem{{"name section", f.Section("name").Off, "cannot be read to its end"}}
+	damaged := bin.Problems{{"name section", f.Section("name").Off, "cannot be read to its end"}}
 	for c := bin.NewCursor(f.names, binary.LittleEndian); c.Len() > 0; {
 		part, size := c.U8(), c.Uleb()
 		at := c.Off()
@@ -94,9 +94,11 @@ const (
 
 // linkedNames sets the offsets of the names of functions in the symbol table of an
 // object. Of several symbols of a function the first counts.
-func (f *File) linkedNames(names []uint32) []Problem {
+func (f *File) linkedNames(names []uint32) bin.Problems {
 	c := bin.NewCursor(f.names, binary.LittleEndian)
-	problem := func(reason string) []Problem { return []Problem{{"linking section", f.Section(linking).Off, reason}} }
+	problem := func(reason string) bin.Problems {
+		return bin.Problems{{"linking section", f.Section(linking).Off, reason}}
+	}
 	if c.Uleb() != linkingVersion {
 		return problem("unsupported version")
 	}
