@@ -28,7 +28,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1  // the input or the operation failed
 	exitUsage  = 2  // the command line is wrong
-	exitAgain  = 75 // batch: a temporary failure; the same command goes on
+	exitAgain  = 75 // batch: a temporary failure; the same command continues
 )
 
 // errReported is the error of a command that has printed the reason.

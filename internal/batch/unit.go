@@ -28,7 +28,7 @@ type unit struct {
 	err     error       // of reading the rows; after chunks is closed
 
 	now    *chunk
-	packed []byte // the rest of those of now
+	packed []byte // the rest of the new ones
 	part   part
 	sum    hash.Hash
 }

@@ -28,7 +28,7 @@ import (
 type Kind string
 
 const (
-	Objects  Kind = "objects"  // files as they were fetched, and .sym files that were made of others
+	Objects  Kind = "objects"  // fetched files, and .sym files made from others
 	Meta     Kind = "meta"     // descriptions of files
 	Symcache Kind = "symcache" // lookup tables
 	Cficache Kind = "cficache" // tables of unwind information

@@ -13,11 +13,11 @@ import (
 // Options select an object of a file and the places of its companions.
 type Options struct {
 	Arch   string // of the object; empty: any
-	Object int    // the number of the object among those of Arch, from 0 on
+	Object int    // the number of the object among those of Arch, from 0
 	Only   bool   // Arch is ignored for a file with one object
 
 	Dirs    []string // folders with companions, searched before those of the system
-	Package string   // the .dwp file; empty: one beside the file
+	Package string   // the .dwp file; empty: one next to the file
 	Bundles []string // .dSYM folders with debug files
 
 	// Fetch returns the path of the debug file of a build id that is not found in a

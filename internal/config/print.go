@@ -24,7 +24,7 @@ func Print(w io.Writer, v any, origins map[string]string) error {
 type printer struct {
 	bytes.Buffer
 	origins map[string]string
-	brief   bool // leave out what is empty
+	brief   bool // omit empty values
 }
 
 // section writes the fields of v, which is at path, each line after indent.

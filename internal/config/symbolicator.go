@@ -19,7 +19,7 @@ import (
 type mapping struct {
 	keys []string                             // ours; none: it has none
 	turn func(n *node) (text string, ok bool) // ours for its value; nil: the same
-	also map[string]string                    // what goes with it: keys of ours and their values
+	also map[string]string                    // further keys of ours and their values
 	why  string                               // for a key without a counterpart
 	part bool                                 // that key is a section: null is as if it were not there
 }

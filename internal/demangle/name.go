@@ -53,7 +53,7 @@ const (
 	NoParams = core.NoParams // the qualified name: ns::f<int>
 	Simple   = core.Simple   // without template and generic arguments too: ns::f
 	LLVM     = core.LLVM     // Full, with C++ spelled as LLVM's tools do
-	Called   = core.Called   // the function as it is called, without its result: ns::f<int>(int)
+	Called   = core.Called   // the function without its result: ns::f<int>(int)
 	Bare     = core.Bare     // Full without the arguments of templates: void ns::f(int)
 )
 

@@ -16,7 +16,7 @@ const (
 	leastMemory = 64 << 20
 	mostMemory  = 1 << 30
 
-	unknownMemory = 2 << 30 // assumed if the system does not tell
+	unknownMemory = 2 << 30 // assumed if the system does not report it
 )
 
 // memory divides the memory of a node.

@@ -87,7 +87,7 @@ func (f Features) Names() []string {
 // BlockOptions are for Blocks. The zero value is fine.
 type BlockOptions struct {
 	Workers int         // goroutines that parse; the blocks do not depend on it
-	Scratch bin.Scratch // takes what does not fit into memory; nil: all fits
+	Scratch bin.Scratch // holds data that does not fit into memory; nil: all fits
 	Memory  int64       // bytes to keep if there is a Scratch; zero: 48 MiB
 }
 

@@ -23,7 +23,7 @@ type llvmOptions struct {
 	file    string // of all addresses; empty: each line names its file
 	open    companion.Options
 
-	is14 bool // prints what LLVM 14 prints
+	is14 bool // prints the output of LLVM 14
 	gnu  bool // the program is llvm-addr2line
 
 	functions string // none, short or linkage

@@ -72,8 +72,8 @@ func (s *Store) Begin(project string, labels map[string]string, uploader string)
 // A Sent is a file as its sender describes it.
 type Sent struct {
 	Name  string
-	SHA1  ident.SHA1 // zero: the sender does not tell
-	Claim *Claim     // of a file of a kind that is not read; nil: the content tells
+	SHA1  ident.SHA1 // zero: unknown to the sender
+	Claim *Claim     // of a file of a kind that is not read; nil: determined from the content
 }
 
 // ErrSum is wrapped by the *Refusal of a file that has another SHA-1 than its sender says.
@@ -137,7 +137,7 @@ func claimed(name string) string {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	for len(name) > maxName {
 		_, n := utf8.DecodeRuneInString(name)
-		name = name[max(n, len(name)-maxName):] // the end of a path tells more
+		name = name[max(n, len(name)-maxName):] // the end of a path is more informative
 		name = strings.ToValidUTF8(name, "")
 	}
 	return name

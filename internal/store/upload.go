@@ -25,7 +25,7 @@ type Upload struct {
 	Time     time.Time         `json:"time"`
 	Count    int               `json:"files,omitempty"` // of files
 	Bytes    int64             `json:"bytes,omitempty"` // of all files, decoded
-	Files    []UploadedFile    `json:"-"`               // as many as were asked for
+	Files    []UploadedFile    `json:"-"`               // as many as requested
 
 	isBare bool // its record was written before records had Count and Bytes
 }

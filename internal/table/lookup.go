@@ -56,7 +56,7 @@ func (t *Tables) ready(m ident.Module, p locate.Purpose) (r reference, report Re
 	case locate.Invalid:
 		ref.Release()
 		return r, Report{}, false
-	case locate.Stale: // of all who see f, one renews
+	case locate.Stale: // of all callers that see f, one renews
 		next := *f
 		next.Until = time.Time{}
 		if next = t.loc.Prolong(next); e.freshness.CompareAndSwap(f, &next) {

@@ -38,7 +38,7 @@ func (w *walker) scan(f *Frame, from uint64, trust Trust) (c caller, ok bool) {
 			w.note(technique, fp, "the chain of frame pointers ends at an outermost function")
 			return c, false
 		case w.keepsChain() || w.IsWindows && w.isChained(f):
-			words = 0 // only what is certain
+			words = 0 // only certain frames
 		}
 	}
 	switch w.CPU.Name {

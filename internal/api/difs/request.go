@@ -25,7 +25,7 @@ type part struct {
 	claim  ident.DebugID // of the client; zero: none
 	chunks []ident.SHA1
 
-	kind  string       // of a file that is kept and not read; empty: its content tells
+	kind  string       // of a file that is kept and not read; empty: determined from the content
 	known *store.Found // the file of the project; nil: it has none
 }
 

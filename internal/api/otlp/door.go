@@ -163,7 +163,7 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(resp.StatusCode)
-	_, _ = io.Copy(w, io.LimitReader(resp.Body, maxAnswer)) // the client gets what there is
+	_, _ = io.Copy(w, io.LimitReader(resp.Body, maxAnswer)) // the client gets the part that was read
 }
 
 // name returns the compressed body with names, or, with an error, unchanged.

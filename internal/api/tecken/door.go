@@ -31,7 +31,7 @@ type Deps struct {
 	BaseURL   func(*http.Request) string          // of this server, as the client has it
 	Spool     func() (cache.Spool, error)         // for a zip while it is received
 	Space     func(ctx context.Context) bin.Space // for archives inside of a zip
-	Transport http.RoundTripper                   // for zips of which clients send the address
+	Transport http.RoundTripper                   // for zips whose address clients send
 	Now       func() time.Time
 	Log       *slog.Logger
 }

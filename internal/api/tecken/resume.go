@@ -75,7 +75,7 @@ func (d *Door) resume(w http.ResponseWriter, r *http.Request) error {
 	case isWhole && part.spool.Size() == 0, ok && first == part.spool.Size() && last < size:
 		in := &bin.ErrReader{R: body}
 		if _, err := io.Copy(part.spool, in); in.Err != nil {
-			return in.Err // what has come is kept
+			return in.Err // the received bytes are kept
 		} else if err != nil {
 			return err
 		}

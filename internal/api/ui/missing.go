@@ -32,7 +32,7 @@ var spans = []span{{"1h", "hour", time.Hour}, {"24h", "24 hours", 24 * time.Hour
 type missingData struct {
 	Since    string         `json:"since"`
 	Query    string         `json:"query"`
-	Modules  int            `json:"modules"`  // in all, with those that were uploaded since then
+	Modules  int            `json:"modules"`  // in all, including those uploaded since
 	Requests int64          `json:"requests"` // for them
 	PerHour  []float64      `json:"per_hour"`
 	Rows     []*missing.Row `json:"rows"`

@@ -96,7 +96,7 @@ func refusal(req *http.Request, status int, body, answer []byte) string {
 	if a.Code == "" {
 		return bucket.Status(status)
 	}
-	form, _ := url.ParseQuery(string(body)) // what cannot be read hides nothing
+	form, _ := url.ParseQuery(string(body)) // an invalid form has no values to hide
 	return bucket.Line(bucket.Hide(a.Code+": "+a.Message, form.Get("WebIdentityToken"), req.Header.Get("Authorization")))
 }
 

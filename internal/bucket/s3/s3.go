@@ -43,7 +43,7 @@ const (
 	Container   = "container"    // the agent of the container, in ECS and EKS
 	Instance    = "instance"     // the metadata service of the machine, in EC2
 	WebIdentity = "web_identity" // a token in a file, traded for credentials
-	Ambient     = "ambient"      // what AWS's own tools would use
+	Ambient     = "ambient"      // the order of AWS's own tools
 )
 
 // Config names the bucket and its credentials.

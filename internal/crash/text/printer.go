@@ -55,7 +55,7 @@ func (p *printer) machine(version string, isPlural bool) {
 	if isPlural {
 		plural = "s"
 	}
-	if s.CPUs > 0 || p.Minidump != nil { // core files do not tell it
+	if s.CPUs > 0 || p.Minidump != nil { // core files do not have it
 		p.printf("     %d CPU%s\n", s.CPUs, plural)
 	}
 }

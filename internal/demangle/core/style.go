@@ -9,7 +9,7 @@ const (
 	NoParams              // the qualified name: ns::f<int>
 	Simple                // without template and generic arguments too: ns::f
 	LLVM                  // Full, with C++ spelled as LLVM's tools do
-	Called                // the function as it is called, without its result: ns::f<int>(int)
+	Called                // the function without its result: ns::f<int>(int)
 	Bare                  // Full without the arguments of templates: void ns::f(int)
 )
 

@@ -47,7 +47,7 @@ import (
 // Options are the settings of a Filter.
 type Options struct {
 	Field   string // path of the member to rewrite, with dots: payload.stackTraces
-	Replace bool   // the answer replaces what it is made of
+	Replace bool   // the answer replaces the addresses
 	// Chunks is set for the protocol of ClickHouse: a line with a number precedes so
 	// many rows.
 	Chunks   bool

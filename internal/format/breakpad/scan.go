@@ -30,7 +30,7 @@ type Scanner struct {
 	ix   Index
 	off  int64  // offset of the current line
 	line uint32 // number of the current line
-	held []byte // start of the current line, if it came in an earlier chunk
+	held []byte // start of the current line, if it is in an earlier chunk
 	more int64  // bytes of the current line beyond held, if it is long
 
 	open  *Span // the FUNC or STACK CFI INIT of the following records

@@ -88,7 +88,7 @@ type batch struct {
 	err   error
 
 	s    scratch
-	buf  []byte      // memory of text, which must outlast what s reads
+	buf  []byte      // memory of text, which must outlive the reads of s
 	text []byte      // of all its functions, if it was read at once
 	off  int64       // where text begins in the file
 	part resolved    // a FUNC of a unit of several

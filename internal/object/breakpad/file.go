@@ -37,7 +37,7 @@ type file struct {
 	names   names
 
 	mu     sync.Mutex
-	inside *breakpad.Report // what a complete run of blocks found in the functions
+	inside *breakpad.Report // damage that a complete run of blocks found in the functions
 }
 
 // Scanner makes the index of a file whose bytes it is written. It belongs to one

@@ -52,7 +52,7 @@ type call struct {
 	child, lastKid  int32 // its calls, -1: none
 	next            int32 // its sibling, -1: none
 	sites, numSites int32 // where it calls others
-	cursor          int32 // the site that was asked for last
+	cursor          int32 // the last requested site
 	site, node      int32 // the Node made last, and the site of the parent that it was made for
 }
 

@@ -128,7 +128,7 @@ func wasmModule(f *wasm.File) ident.Module {
 	if whole, _ := f.BuildID(); len(whole) > 0 {
 		id := ident.NewBuildID(whole)
 		m.CodeID = id.CodeID()
-		m.DebugID = id.DebugID(true) // the bytes as they stand
+		m.DebugID = id.DebugID(true) // the bytes in the file
 	}
 	return m
 }

@@ -57,7 +57,7 @@ func (f *flattener) run() error {
 		}
 		if pad < len(f.pads) && f.pads[pad].va == at {
 			pad++
-			if len(f.active[0]) == 0 { // what ranges say comes first
+			if len(f.active[0]) == 0 { // ranges take precedence
 				if err := f.writePad(&f.pads[pad-1]); err != nil {
 					return err
 				}
@@ -253,7 +253,7 @@ func (f *flattener) flush(at uint64, hole bool) error {
 	if hole {
 		f.row(sym.Row{Addr: at, Node: sym.Hole})
 		if !f.large(maxSymbRows) {
-			return nil // what comes next goes into the same block
+			return nil // the next rows belong to the same block
 		}
 	}
 	return f.give()

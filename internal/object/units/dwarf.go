@@ -16,7 +16,7 @@ import (
 // DWARF is the Source of the units in DWARF sections.
 type DWARF struct {
 	Odd        uint64                   // the bit of addresses of functions that names their instruction set
-	Undecorate func(name []byte) []byte // removes what the system adds to names; nil: nothing
+	Undecorate func(name []byte) []byte // removes the prefix that the system adds to names; nil: there is none
 
 	image       *Image
 	data        *dwarf.Data

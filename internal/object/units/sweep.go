@@ -29,7 +29,7 @@ type partly struct {
 	as    []numbered // by node
 	stamp int32      // of the block at work
 	ahead bool       // d.row starts after the rows that were written
-	row   sym.Row    // what holds where the last stretch ended
+	row   sym.Row    // the state at the end of the last stretch
 	any   bool
 	done  bool
 }

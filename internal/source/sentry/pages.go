@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	fileSize = 48      // bytes in memory, beside the id
+	fileSize = 48      // bytes in memory, in addition to the id
 	maxPage  = 8 << 20 // bytes
 	maxPages = 50      // of one list
 	maxFiles = 2000    // of one list

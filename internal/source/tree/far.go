@@ -123,7 +123,7 @@ func (s *Source) ask(ctx context.Context, c source.Candidate, w io.Writer) (a so
 		return nil, err
 	})
 	out, err := s.decoder.Decode(ctx, w, in, attrs.Encoding)
-	_ = in.Close() // what was read is whole or has failed by now
+	_ = in.Close() // the file is complete or has failed by now
 	if first != nil {
 		_ = first.Close() // it is empty
 	}

@@ -20,7 +20,7 @@ import (
 const (
 	maxIndexed  = 100_000          // files of one folder
 	maxSameID   = 64               // files that have one id
-	maxSampled  = 256              // folders, and names in each, that tell the layout
+	maxSampled  = 256              // folders, and names in each, that show the layout
 	indexWait   = 10 * time.Second // how long questions wait, from the beginning of the reading on
 	indexTime   = time.Hour        // to read all files once
 	indexFactor = 20               // a folder is read again after this times as long as that takes

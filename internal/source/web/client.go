@@ -73,7 +73,7 @@ type Client struct {
 	refused    func(netip.AddrPort) bool // addresses that guarded sources may not reach
 	transports map[trust]*http.Transport
 	deny       *denyList              // of the sources of the configuration: requests cannot get a host of theirs blocked
-	links      *Share                 // of what debug information leads to
+	links      *Share                 // of links in debug information
 	slots      chan struct{}          // nil: no bound
 	requested  chan struct{}          // the slots that guarded sources may take
 	shelves    map[bool]*source.Shelf // by guarded, so that requests cannot take the room of the configuration

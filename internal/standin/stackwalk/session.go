@@ -29,7 +29,7 @@ type Options struct {
 
 	JSON    bool
 	Compact bool   // JSON in one line
-	Cyborg  string // file for JSON beside the text
+	Cyborg  string // file for JSON in addition to the text
 	Brief   bool   // text with the requesting thread only
 }
 
@@ -125,7 +125,7 @@ func (s *Session) report(ctx context.Context, d *crash.Dump) (r *crash.Report, r
 	}
 	s.identify(d)
 	p, links, end := s.p, scratch.Links{}, func() {}
-	if d.Minidump == nil { // a core file lacks what these have
+	if d.Minidump == nil { // memory that a core file lacks is in these
 		if files := d.LocalFiles(); len(files) > 0 {
 			if err = links.Add(files...); err == nil {
 				p, end, err = s.here(ctx, d, files, links.Dir)
