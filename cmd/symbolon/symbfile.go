@@ -187,17 +187,15 @@ func symbDumpCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "dump FILE", Short: "Print the bytes of a symbfile with their meaning",
 		RunE: func(c *cobra.Command, args []string) error {
-			return withSymbfile(e, args, func(name string, r io.Reader) error {
+			err := withSymbfile(e, args[0], func(r io.Reader) error {
 				out := bufio.NewWriter(e.stdout)
 				print := symbfile.Dump
 				if lines {
 					print = func(w io.Writer, r io.Reader) error { return extract.WriteJSON(c.Context(), w, r) }
 				}
-				if err := errors.Join(print(out, r), out.Flush()); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				return c.Context().Err()
+				return errors.Join(print(out, r), out.Flush())
 			})
+			return cmp.Or(err, c.Context().Err())
 		},
 	}
 	c.Flags().BoolVar(&lines, "jsonl", false, "print each record as a line of JSON instead")
@@ -209,7 +207,7 @@ func symbVerifyCommand(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify FILE", Short: "Check every record of a symbfile",
 		RunE: func(c *cobra.Command, args []string) error {
-			return withSymbfile(e, args, func(name string, r io.Reader) error {
+			return withSymbfile(e, args[0], func(r io.Reader) error {
 				ranges, pads := 0, 0
 				in := symbfile.NewReader(r)
 				in.Strict = strict
@@ -221,11 +219,10 @@ func symbVerifyCommand(e *env) *cobra.Command {
 					}
 					return nil
 				})
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+				if err == nil {
+					say(e.stdout, "%s: valid; %s and %s\n", args[0], counted(ranges, "range"), counted(pads, "return pad"))
 				}
-				say(e.stdout, "%s: valid; %s and %s\n", name, counted(ranges, "range"), counted(pads, "return pad"))
-				return nil
+				return err
 			})
 		},
 	}
@@ -240,15 +237,15 @@ func symbSplitCommand(e *env) *cobra.Command {
 		Use: "split FILE", Short: "Split a symbfile into parts that can be read alone",
 		Long: "A function and the calls that are inlined into it are in one part.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return withSymbfile(e, args, func(name string, r io.Reader) error {
-				if size < 1 {
-					return cli.Usage("invalid --part-size: must be at least 1 byte")
-				}
-				base := cmp.Or(out, name)
+			if size < 1 {
+				return cli.Usage("invalid --part-size: must be at least 1 byte")
+			}
+			return withSymbfile(e, args[0], func(r io.Reader) error {
+				base := cmp.Or(out, args[0])
 				s := scratch.NewParts(base)
 				parts, err := extract.Split(c.Context(), r, int(min(size, math.MaxInt32)), s.Create)
 				if err := s.End(err); err != nil {
-					return fmt.Errorf("%s: %w", name, err)
+					return err
 				}
 				say(e.stdout, "%s\n", counted(parts, "part"))
 				if next := fmt.Sprintf("%s.%d", base, parts); exists(next) {
@@ -277,11 +274,8 @@ func symbMergeCommand(e *env) *cobra.Command {
 			var w *symbfile.Writer
 			return writeSymbfile(e, out, &w, func() error {
 				for _, name := range args {
-					err := withSymbfile(e, []string{name}, func(name string, r io.Reader) error {
-						if err := extract.EachRecord(c.Context(), symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) }); err != nil {
-							return fmt.Errorf("%s: %w", name, err)
-						}
-						return nil
+					err := withSymbfile(e, name, func(r io.Reader) error {
+						return extract.EachRecord(c.Context(), symbfile.NewReader(r), func(rec symbfile.Record) error { return writeRecord(w, rec) })
 					})
 					if err != nil {
 						return err
@@ -303,12 +297,7 @@ func writeRecord(w *symbfile.Writer, rec symbfile.Record) error {
 	return w.Pad(rec.Pad)
 }
 
-// withSymbfile calls use with the bytes of the file that args name.
-func withSymbfile(e *env, args []string, use func(name string, r io.Reader) error) error {
-	f, err := openFile(e, args[0])
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return use(args[0], io.NewSectionReader(f.Source, 0, f.Source.Size()))
+// withSymbfile calls use with the bytes of a file.
+func withSymbfile(e *env, name string, use func(r io.Reader) error) error {
+	return withFile(e, name, func(src bin.Source) error { return use(io.NewSectionReader(src, 0, src.Size())) })
 }

@@ -92,7 +92,7 @@ func tableDumpCommand(e *env) *cobra.Command {
 		Use: "dump TABLE", Short: "Print the bytes of a table with their meaning",
 		Long: "For a table of unwind information, STACK records are printed.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args[0], func(src bin.Source) error {
+			return withFile(e, args[0], func(src bin.Source) error {
 				out := bufio.NewWriter(e.stdout)
 				return errors.Join(table.Dump(out, src), out.Flush())
 			})
@@ -104,7 +104,7 @@ func tableVerifyCommand(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify TABLE", Short: "Check every byte and every reference of a table",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return withTable(e, args[0], func(src bin.Source) error {
+			return withFile(e, args[0], func(src bin.Source) error {
 				text, err := table.Verify(src)
 				if err == nil {
 					say(e.stdout, "%s: valid; %s\n", args[0], text)
@@ -115,8 +115,8 @@ func tableVerifyCommand(e *env) *cobra.Command {
 	}
 }
 
-// withTable calls use with the file of a table.
-func withTable(e *env, name string, use func(src bin.Source) error) error {
+// withFile calls use with a file. Its errors name the file.
+func withFile(e *env, name string, use func(src bin.Source) error) error {
 	f, err := openFile(e, name)
 	if err != nil {
 		return err
