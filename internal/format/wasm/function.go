@@ -12,23 +12,25 @@ const nameFunctions = 1
 // Functions yields the functions of the code section in the order of the file,
 // each with its name, nil if it has none, and the argument of Name for it. The
 // range of a function is its body, without the size before it.
-func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) bin.Problems {
+func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint64) bool) (problems bin.Problems) {
 	s := f.find(idCode, "")
 	if s == nil {
 		return nil
 	}
 	code, err := f.content(s)
 	if err != nil {
-		return bin.Problems{{"code section", s.Off, err.Error()}}
+		problems.Add("code section", s.Off, "%v", err)
+		return problems
 	}
 	c := bin.NewCursor(code, binary.LittleEndian)
 	count := c.Uleb()
 	// A body has at least two bytes: its size and its end.
-	names, problems := f.functionNames(min(count, uint64(len(code)/2)))
+	names := f.functionNames(min(count, uint64(len(code)/2)), &problems)
 	for i := uint64(0); i < count; i++ {
 		size := c.Uleb()
 		if c.Err() != nil || size > uint64(c.Len()) {
-			return append(problems, bin.Problem{"code section", s.Off + int64(c.Off()), "the section ends in a function"})
+			problems.Add("code section", s.Off+int64(c.Off()), "the section ends in a function")
+			break
 		}
 		var off uint32
 		if i < uint64(len(names)) {
@@ -45,20 +47,26 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 
 // functionNames returns the offsets in the name section of the names of the
 // first count functions, 0 for those without one.
-func (f *File) functionNames(count uint64) ([]uint32, bin.Problems) {
+func (f *File) functionNames(count uint64, problems *bin.Problems) []uint32 {
 	if len(f.names) == 0 || !f.importsValid {
-		return nil, nil
+		return nil
 	}
 	names := make([]uint32, count)
 	if f.isLinking {
-		return names, f.linkedNames(names)
+		if reason := f.linkedNames(names); reason != "" {
+			problems.Add("linking section", f.Section(linking).Off, "%s", reason)
+		}
+		return names
 	}
-	damaged := bin.Problems{{"name section", f.Section("name").Off, "cannot be read to its end"}}
+	damaged := func() []uint32 {
+		problems.Add("name section", f.Section("name").Off, "cannot be read to its end")
+		return names
+	}
 	for c := bin.NewCursor(f.names, binary.LittleEndian); c.Len() > 0; {
 		part, size := c.U8(), c.Uleb()
 		at := c.Off()
 		if c.Err() != nil {
-			return names, damaged
+			return damaged()
 		}
 		body := c.Bytes(int(min(size, uint64(c.Len()))))
 		if part != nameFunctions {
@@ -73,10 +81,10 @@ func (f *File) functionNames(count uint64) ([]uint32, bin.Problems) {
 			}
 		}
 		if p.Err() != nil || uint64(len(body)) < size {
-			return names, damaged
+			return damaged()
 		}
 	}
-	return names, nil
+	return names
 }
 
 // Parts of the section for linkers.
@@ -93,19 +101,17 @@ const (
 )
 
 // linkedNames sets the offsets of the names of functions in the symbol table of an
-// object. Of several symbols of a function the first counts.
-func (f *File) linkedNames(names []uint32) bin.Problems {
+// object. Of several symbols of a function the first counts. It returns the
+// damage of the table, if there is any.
+func (f *File) linkedNames(names []uint32) (problem string) {
 	c := bin.NewCursor(f.names, binary.LittleEndian)
-	problem := func(reason string) bin.Problems {
-		return bin.Problems{{"linking section", f.Section(linking).Off, reason}}
-	}
 	if c.Uleb() != linkingVersion {
-		return problem("unsupported version")
+		return "unsupported version"
 	}
 	for c.Len() > 0 {
 		part, size := c.U8(), c.Uleb()
 		if c.Err() != nil || size > uint64(c.Len()) {
-			return problem("cannot be read to its end")
+			return "cannot be read to its end"
 		}
 		if part != linkingSymbols {
 			c.Skip(int(size))
@@ -117,10 +123,10 @@ func (f *File) linkedNames(names []uint32) bin.Problems {
 			f.linkedName(c, names)
 		}
 		if c.Err() != nil || c.Off() != end || n > 0 {
-			return problem("the symbol table cannot be read to its end")
+			return "the symbol table cannot be read to its end"
 		}
 	}
-	return nil
+	return ""
 }
 
 // linkedName reads a symbol, and sets the offset of its name if it is that of a
