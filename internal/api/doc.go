@@ -1,5 +1,5 @@
-// Package api is the HTTP front of all doors: it finds the route of a request, and
-// does what is the same for all of them.
+// Package api is the HTTP front of all doors: it finds the route of a request, and does
+// the common work.
 //
 // A door is a list of Routes; New panics if two doors have the same path. For every
 // request the Front

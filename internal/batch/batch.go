@@ -1,6 +1,6 @@
-// Package batch rewrites the rows of many files, so that the work can be interrupted
-// at any moment, started again, and divided among machines. No queue and no lease is
-// needed: the folder or bucket of the output has all of its state.
+// Package batch rewrites the rows of many files, so that the work can be interrupted at
+// any moment, started again, and divided among machines. It needs no queue and no lease:
+// its whole state is in the folder or bucket of the output.
 //
 //	job.json                        the inputs with their sizes and versions, and the options
 //	part/000000-000000.ndjson.zst   the rows of a unit: the first of the first input
@@ -14,12 +14,12 @@
 // were missing and Options.Retry is set. The next version is stored if it has more
 // names; then the one before it is removed.
 //
-// A unit is Options.Unit consecutive rows of one input, and the last of an input may
-// have less. There is no table of units: inputs are read from their beginning, which
-// is cheap compared to lookups, and rows of units that are complete are skipped.
-// So compressed inputs need no other rule, nothing is read twice, and inputs are read
-// concurrently. An input whose units are all complete is not read. The names of parts
-// are in the order of the rows.
+// A unit is Options.Unit consecutive rows of one input, and the last of an input may have
+// less. There is no table of units: inputs are read from their beginning, which is cheap
+// compared to lookups, and rows of complete units are skipped. So compressed inputs are
+// not a special case, nothing is read twice, and inputs are read concurrently. An input
+// whose units are all complete is not read. The names of parts are in the order of the
+// rows.
 //
 // Rows are looked up in chunks of 1 MiB, by all processors. Each chunk is a frame of
 // zstd in the part. Memory has a fixed number of chunks, however large units and

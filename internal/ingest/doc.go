@@ -1,6 +1,6 @@
-// Package ingest stores uploads that arrive in parts, and has them published once
-// all parts are there. It knows nothing of the content: the packages below it read
-// parts while they arrive, and write what is published.
+// Package ingest stores uploads that arrive in parts, and publishes them once all parts
+// have arrived. It does not depend on the content: the packages below it read parts while
+// they arrive, and write the published file.
 //
 // # Blobs
 //
@@ -19,16 +19,16 @@
 // A part is received into a spool. Parts arrive in any order, at any process over
 // the bucket, and repeatedly. The process that stores the last one publishes.
 //
-// Parts belong to one upload if their folder is the same. A part equal to the one
-// in its place is accepted again. A part that differs is refused and changes
-// nothing, unless no part arrived for ten minutes: then it begins a new upload, and
-// the old one is discarded. Without a name, an equal part 0 does so then too.
+// Parts belong to one upload if their folder is the same. A part equal to the stored one
+// is accepted again. A part that differs is refused and changes nothing, unless no part
+// arrived for ten minutes: then it begins a new upload, and the old one is discarded. If
+// the upload has no name, an equal part 0 then begins a new upload, too.
 //
-// An upload is stored in a round. Each place of a round is created once. A round
-// that was published or discarded gets the blob "over" and never opens again. A
-// process that has stored a part reads "over" before it answers: either the part is
-// one of the published ones, or it is stored in the next round. So no process
-// removes a part that another one has accepted.
+// An upload is stored in a round. Each place of a round is created once. A round that was
+// published or discarded gets the blob "over" and never opens again. A process that has
+// stored a part reads "over" before it answers: either the part is one of the published
+// ones, or it is stored in the next round. So no process removes a part that another
+// process has accepted.
 //
 // A part of the last published round, or of one that ended less than ten minutes
 // ago, is a repetition while part 0 of the next upload is missing, or if it began

@@ -1,9 +1,9 @@
-// Package table opens the table of the best file of a module, one of names or one of
-// unwind rules. Before its table is built it opens the file itself, and builds the
-// table in the background after the first answer.
+// Package table opens the table of the best file of a module: a table of names or of
+// unwind rules. While there is no table it opens the file itself, and builds the table in
+// the background after the first answer.
 //
-// Open tables are bounded by bytes. Stored tables have a key of the content of their
-// file and of the version of the format: so all sources of the same file share one,
+// Open tables are bounded by bytes. The key of a stored table consists of the hash of its
+// file and the version of the format, so all sources of the same file share one table,
 // and it is never stale.
 package table
 

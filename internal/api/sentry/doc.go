@@ -1,9 +1,9 @@
 // Package sentry serves the protocol of Sentry's Symbolicator: POST /symbolicate,
 // and GET /requests/{id} for its answers.
 //
-// A request is a job (see api/jobs): it takes a place, or gets 503. If it is not
-// done within the timeout of the client, the answer is the id of the job, and the
-// client polls for the result. With a Store, every node answers for all jobs.
+// A request is a job (see api/jobs): it gets a slot, or 503. If it is not done within the
+// timeout of the client, the answer is the id of the job, and the client polls for the
+// result. With a Store, every node has the answers to all jobs.
 //
 // As an extension, a request with Accept: application/x-ndjson is answered in
 // lines, {"type":"stacktrace"|"module","index":N,…} and a last one of type

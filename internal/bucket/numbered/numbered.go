@@ -1,5 +1,6 @@
-// Package numbered keeps values that change in a bucket whose blobs never do: every
-// version is a blob of its own, PREFIX/1, PREFIX/2 and so on, and the last one counts.
+// Package numbered stores values that change in a bucket whose blobs never change: every
+// version is a blob of its own, PREFIX/1, PREFIX/2 and so on, and the last one is
+// current.
 //
 // A version is created conditionally. Of several writers one creates it; the others read
 // it, and make their change on top of it. A writer whose answer was lost recognizes its

@@ -9,12 +9,12 @@
 //	DIR/index.db                            sizes, times, remembered faults
 //	DIR/tmp                                 unfinished files; emptied at the start
 //
-// The files are the truth. The index adds the times of last use and the
-// remembered faults. In a running process it is in memory, about 200 bytes per
-// entry; changes are appended to index.db in batches, some seconds later. At the
-// start index.db is compared with the folder: a file without a record is
-// adopted, a record without a file is dropped. So everything under cache may be
-// deleted at any time, and index.db when no process runs.
+// The files are authoritative. The index adds the times of last use and the remembered
+// faults. In a running process it is in memory, about 200 bytes per entry; changes are
+// appended to index.db in batches, some seconds later. At the start index.db is compared
+// with the folder: a file without a record is adopted, a record without a file is
+// dropped. So everything under cache may be deleted at any time, and index.db when no
+// process runs.
 //
 // # Order of writing, and what a crash leaves
 //

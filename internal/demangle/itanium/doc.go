@@ -1,6 +1,5 @@
-// Package itanium makes names of the Itanium C++ ABI readable, which all
-// compilers but Microsoft's use:
-// https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
+// Package itanium demangles names of the Itanium C++ ABI, which all compilers but
+// Microsoft's use: https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling
 //
 // A name is read in one pass into a cpp.Tree, which is then written. There is no
 // backtracking, with one exception: GCC and clang number the substitutions of

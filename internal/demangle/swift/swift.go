@@ -1,6 +1,6 @@
-// Package swift makes names of Swift readable: of Swift 4.0 and later,
-// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, and of the
-// mangling before it, see old.go.
+// Package swift demangles names of Swift 4.0 and later,
+// https://github.com/swiftlang/swift/blob/main/docs/ABI/Mangling.rst, and of the mangling
+// before it, see old.go.
 package swift
 
 import (

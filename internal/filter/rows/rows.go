@@ -22,7 +22,8 @@
 // That to a list of frames has the same members, with the index of the frame
 // instead of the offset. An inlined call has an entry before that of its caller.
 //
-// The doors of these interfaces answer requests, with their limits (filter.Run.Answer).
+// Requests are answered by the doors of these interfaces, within their limits
+// (filter.Run.Answer).
 //
 // Rows are read until a unit of 4 MiB is complete, or no more of them have been
 // received. The addresses of a unit are looked up together. All other bytes are

@@ -1,5 +1,5 @@
-// Package text names the addresses in logs: text with stack traces in lines of
-// their own, of several writers in any mixture.
+// Package text adds names to logs: text with stack traces on lines of their own, from any
+// mixture of writers.
 //
 //	writer                      address                           step back
 //	sanitizers of clang, gcc    as linked; dylibs: relative       done by the writer
@@ -12,17 +12,16 @@
 //	Linux                       from a symbol                     all but that of the instruction
 //	.NET                        method and offset                 done by the writer
 //
-// Everything before the number of a frame is a prefix of any form, so that logs
-// with dates, colors or names of units are read as well. A frame with inlined calls
-// becomes one line for each of them, and the frames after it in the same trace are
-// numbered on. In a trace of Linux, the files of inlined calls are on the line of their
-// function. Lines that have names, and all other lines, are copied; so are lines of
-// more than 64 KiB.
+// Everything before the number of a frame is a prefix of any form, so that logs with
+// dates, colors or names of units are read as well. A frame with inlined calls becomes
+// one line for each of them, and the frames after it in the same trace are renumbered. In
+// a trace of Linux, the files of inlined calls are on the line of their function. Lines
+// that have names, and all other lines, are copied; so are lines of more than 64 KiB.
 //
-// An address belongs to the module that its line names, by the build id on the line
-// or else by that which filter.Run knows for the name. Lines of systemd-coredump with
-// the build ids of modules hold for the stack traces after them, until the next process.
-// Addresses in memory are those of files in the last lines of /proc/PID/maps before.
+// An address belongs to the module that its line names, with the build id on the line or
+// else the one that filter.Run has for the name. Lines of systemd-coredump with the build
+// ids of modules apply to the stack traces after them, until the next process. Addresses
+// in memory belong to the files in the last lines of /proc/PID/maps before them.
 package text
 
 import (

@@ -20,10 +20,10 @@
 //
 // # Parts
 //
-// A part that begins with the magic is verified by itself. A later part that does
-// not is a raw continuation, and a first part that ends inside a message has some:
-// they are verified when all are there, as one file. If it is invalid, all parts
-// are removed.
+// A part that begins with the magic is verified by itself. A later part that does not is
+// a raw continuation, and a first part that ends inside a message has some: they are
+// verified when all are there, as one file. If the file is invalid, all parts are
+// removed.
 //
 // A file is published with one Put: readers get the old one or the new one. Of two
 // processes that publish at one time, both publish the same parts; of two files,
@@ -36,8 +36,8 @@
 // # Limits
 //
 // A part has at most Config.MaxPart, a file Config.MaxFile decoded bytes and MaxParts
-// parts; the limits of a strict symbfile.Reader apply. Memory is that of a
-// compressor and a Reader, which has a message or two, whatever the size.
+// parts; the limits of a strict symbfile.Reader apply. Memory is that of a compressor and
+// a Reader, which holds a message or two, regardless of the size.
 //
 // A Store is safe for concurrent use.
 package symbfile

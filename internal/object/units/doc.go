@@ -1,11 +1,11 @@
 // Package units answers addresses from symbols and units of debug information.
 //
-// An Image has the symbols of a Binary and the units of a Source: those of DWARF,
-// the function table of a Go program, the modules of a PDB. Object files that a
-// binary was linked from are Images of their own, and the Image maps their
-// functions to where the linker put them.
+// An Image has the symbols of a Binary and the units of a Source: DWARF, the function
+// table of a Go program, or the modules of a PDB. The object files from which a binary
+// was linked are Images of their own, and the Image maps their functions to the addresses
+// that the linker gave them.
 //
-// The answer to an address is that of
+// The answer to an address comes from
 //
 //  1. the function of the debug information whose range contains it: of several
 //     the one that starts last, then the shorter one, then that of the first unit,
@@ -22,28 +22,28 @@
 //     label if it is within another, and not a symbol. If symbols never have sizes
 //     (Mach-O, PDB), one that starts in a function ends with it, unless a row of a
 //     line program is there.
-//  3. else nothing: code in a line program alone has no name.
+//  3. else nothing: code that is only in a line program has no name.
 //
-// A unit answers for the address ranges that its root DIE claims; a unit that
-// claims none answers where it has functions and rows. A function in several pieces
-// is several functions of one name, each entered at its start.
+// A unit answers for the address ranges that its root DIE claims; a unit that claims none
+// answers where it has functions and rows. A function in several pieces is treated as
+// several functions with one name, each entered at its start.
 //
-// A function has the name of the debug information, unless a symbol at its entry
-// has a better one: the same with a suffix (a clone), unless that is only a number
-// (helper.3), or, if the debug information has no linkage name, the mangled name.
-// In WebAssembly the name section comes first, as in every reader of modules. Of
-// symbols at one address the one with the least SymbolRank counts, then the first.
+// A function has the name of the debug information, unless a symbol at its entry has a
+// better one: the same with a suffix (a clone), unless that is only a number (helper.3),
+// or, if the debug information has no linkage name, the mangled name. In WebAssembly the
+// name section takes precedence, as in other readers of modules. Of symbols at one
+// address, the one with the least SymbolRank is used, then the first.
 //
-// In a relocatable file every section of code starts at 0: the first section, in
-// the order of the file, that has an answer for the address gives it.
+// In a relocatable file every section of code starts at 0: the answer comes from the
+// first section, in the order of the file, that has one for the address.
 //
 // # How
 //
-// The functions of a unit become a Digest: a chunk for each range of each function,
-// with its inlined calls and rows in a few bytes. A lookup makes the digests of the
-// units that have code at the address, and keeps the latest 16 MiB. Blocks makes
-// those of all units, sorts the chunks, and gives each stretch of addresses to the
-// chunk that hides the others there.
+// The functions of a unit become a Digest: a chunk for each range of each function, with
+// its inlined calls and rows in a few bytes. A lookup makes the digests of the units that
+// have code at the address, and keeps the latest 16 MiB. Blocks makes the digests of all
+// units, sorts the chunks, and assigns each stretch of addresses to the chunk that hides
+// the others there.
 //
 // The first lookups in a file with .debug_aranges read only the units that it
 // lists, and those missing from it. Damage in the roots of other units is found
