@@ -81,9 +81,9 @@ const (
 	fixed     = "has no counterpart: a stack has at most 256 frames"
 	forgotten = "is not needed: crash files are not kept"
 	inMemory  = "has no counterpart: memory is bounded by the key memory"
-	renewed   = "is not needed: tables of other versions are never read, and made again one at a time"
-	tableless = "has no counterpart: a table does not fail by itself, what is remembered is remembered of the file"
-	otherwise = "has no counterpart: what is unpacked is bounded by network.max_download_ratio and by memory"
+	renewed   = "is not needed: tables of other versions are never read, and are rebuilt one at a time"
+	tableless = "has no counterpart: failures are remembered for files, not for tables"
+	otherwise = "has no counterpart: unpacked data is bounded by network.max_download_ratio and by memory"
 )
 
 var symbolicator = map[string]mapping{
@@ -117,7 +117,7 @@ var symbolicator = map[string]mapping{
 	"deny_list_never_block_hosts":                 to("network.deny_list_never_block_hosts"),
 	"deny_list_block_time":                        lasting("network.deny_list_block_time"),
 	"_crash_db":                                   none(noNeed),
-	"enable_cache_cleanup":                        none("is not needed: the cache keeps its bounds by itself"),
+	"enable_cache_cleanup":                        none("is not needed: the cache enforces its limits itself"),
 	"cache_cleanup_interval":                      none(noNeed),
 	"object_file_max_decompressed_section_size":   none(otherwise),
 	"object_file_max_decompressed_source_size":    none(otherwise),

@@ -97,7 +97,7 @@ func TestAConfigurationOfSymbolicatorIsReadAsItIs(t *testing.T) {
 	all := strings.Join(loaded.Notices, "\n")
 	for _, want := range []string{
 		"allow_request_sources is on", "logging.enable_backtraces is not needed", "metrics is not served", "sentry_dsn is not served",
-		"caches.derived.retry_misses_after has no counterpart: a table does not fail", "caches.derived.retry_misses_after_public has no counterpart",
+		"caches.derived.retry_misses_after has no counterpart: failures are remembered for files", "caches.derived.retry_misses_after_public has no counterpart",
 		"caches.derived.retry_malformed_after has no counterpart", "caches.derived.max_lazy_recomputations is not needed", "caches.index has no counterpart",
 		"caches.in_memory.object_meta_capacity has no counterpart", "sources.oddity is not known here",
 		"sources.filters.new_filter is not known here", "brand_new is not a known key of Symbolicator", "theirs.yml:",

@@ -28,7 +28,7 @@ var chosenBecause = map[locate.Purpose]string{
 const (
 	nameSource = "Upload the file: symbolon upload FILE; " +
 		"or name a source: --source mozilla, --source https://symbols.example.com/, or --source DIRECTORY."
-	nameBoth = "Symbol files are found by debug file name and debug id; a code id of a PE file does not lead to them. " +
+	nameBoth = "Symbol files are found by debug file name and debug id, not by the code id of a PE file. " +
 		"Look both up in the crash report or with a debugger. If the id is the build id of an ELF file, add --type elf."
 	checkModule = "No source was asked: the name or the id cannot be that of a symbol file, or the filters of the sources exclude it."
 	nameBuildID = `Name the build id too: symbolon explain %s/%s NAME/BUILDID. ` +
@@ -47,7 +47,7 @@ var adviceByKind = map[fault.Kind]string{
 	fault.Timeout: "Timeout: the server is slow or the file is large; try again, or raise the limit that was reached: " +
 		"network.connect_timeout, head_timeout, read_timeout or max_download_timeout.",
 	fault.Transport: "Transport: the server cannot be reached or is overloaded; try its URL with curl from this machine, and again later.",
-	fault.Malformed: "Malformed: the server sent something else than the requested file. " +
+	fault.Malformed: "Malformed: the server did not send the requested file. " +
 		"On an identity mismatch the file was stored under the wrong id: upload it again. " +
 		"If it is a page (a login, an error), the address or the credentials of the source are wrong. " +
 		"If the file is damaged, write it again with dump_syms. If it is larger than the limit, raise network.max_download_size.",
@@ -60,7 +60,7 @@ var adviceByKind = map[fault.Kind]string{
 const (
 	followLinks = "Denied: a link leads out of the folder of the source. If only you can write to the folder, " +
 		"set follow_symlinks of the source in the configuration; or name the folder that the link leads to as a source."
-	checkPermissions = "Denied: the user that Symbolon runs as may not read the file; check its permissions, and those of its folders."
+	checkPermissions = "Denied: the user of this process may not read the file; check the permissions of the file and of its folders."
 	checkKeys        = "Denied: the store refuses the credentials; check the keys, bucket, region and address of the source in the configuration."
 	checkBucket      = "Not found: the store does not have the bucket; check the bucket, region and address of the source in the configuration."
 	checkMount       = "Transport: the folder of the source or its disk could not be read, for the reason given; check whether it is mounted."
