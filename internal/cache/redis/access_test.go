@@ -136,6 +136,13 @@ func TestTLS(t *testing.T) {
 	openAnyway(t, redis.Config{URL: bin.NewSecret(fmt.Sprintf("redis://127.0.0.1:%d", port))}).log.Await(t, "redis unavailable")
 }
 
+func TestTLSToAPortWithoutItIsReported(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	n := openAnyway(t, redis.Config{URL: bin.NewSecret("rediss://" + s.Addr())})
+	n.log.Await(t, "a port without TLS needs redis://")
+}
+
 func TestSentinelsLeadToTheNewMaster(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--requirepass", "s3cret", "--repl-diskless-sync-delay", "0")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -53,7 +54,7 @@ func (c Config) options() (rueidis.ClientOption, error) {
 		case next != nil:
 			conn, err = next(ctx, addr, d, config)
 		case config != nil:
-			conn, err = (&tls.Dialer{NetDialer: d, Config: config}).DialContext(ctx, "tcp", addr)
+			conn, err = dialTLS(ctx, &tls.Dialer{NetDialer: d, Config: config}, addr)
 		default:
 			conn, err = d.DialContext(ctx, "tcp", addr)
 		}
@@ -84,4 +85,15 @@ func (c Config) options() (rueidis.ClientOption, error) {
 		o.Sentinel.Password = o.Password
 	}
 	return o, nil
+}
+
+// dialTLS connects with TLS. A Redis without it waits for the rest of the handshake,
+// as if that were a command.
+func dialTLS(ctx context.Context, d *tls.Dialer, addr string) (net.Conn, error) {
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	var failed *net.OpError // while connecting
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &failed) {
+		return nil, fmt.Errorf("no answer to the TLS handshake within %s: a port without TLS needs redis:// in place of rediss://", d.NetDialer.Timeout)
+	}
+	return conn, err
 }

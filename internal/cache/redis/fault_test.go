@@ -221,6 +221,13 @@ func slowly(t *testing.T, s *server, delay func() time.Duration) string {
 	})
 }
 
+func TestAServerThatIsTooFarAwayIsReportedWithTheTimeout(t *testing.T) {
+	t.Parallel()
+	url := slowly(t, start(t), func() time.Duration { return 50 * time.Millisecond })
+	n := openAnyway(t, redis.Config{URL: bin.NewSecret(url), Timeout: 40 * time.Millisecond})
+	n.log.Await(t, "s: cache.redis.timeout is 40ms") // after 10 ms, or 1 s if the machine is busy
+}
+
 func TestASlowServerIsLeftAloneUntilItIsQuick(t *testing.T) {
 	t.Parallel()
 	s := start(t)

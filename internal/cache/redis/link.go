@@ -87,6 +87,9 @@ func (l *link) connect(ctx context.Context) (*session, error) {
 		if err == nil {
 			err = r.Error()
 		}
+		if errors.Is(err, errSilent) {
+			err = fmt.Errorf("no answer within %s: cache.redis.timeout is %s, and a server is used if it answers within a quarter of it", wait, l.timeout)
+		}
 		if err != nil && !rueidis.IsRedisNil(err) {
 			c.Close()
 			return nil, err
