@@ -69,6 +69,8 @@ type Jobs struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	unshared atomic.Bool // the last Put into the store failed, which is logged once
+
 	mu       sync.Mutex
 	running  int
 	weight   int64           // of the running jobs

@@ -52,8 +52,9 @@ func (s *Jobs) put(j *Job, entry []byte, life time.Duration) bool {
 	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
 	defer cancel()
 	err := s.deps.Store.Put(ctx, j.id, append([]byte(strconv.Quote(j.scope)+"\n"), entry...), life)
-	if err != nil {
-		s.deps.Log.Warn("cannot share a request with other nodes", "id", j.id, "error", err)
+	wasUnshared := s.unshared.Swap(err != nil)
+	if err != nil && !wasUnshared {
+		s.deps.Log.Warn("cannot share requests with other nodes; each answers its own", "id", j.id, "error", err)
 	}
 	return err == nil
 }
