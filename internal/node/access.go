@@ -38,7 +38,10 @@ func regular(choose func(map[string]bool) []string) func(map[string]bool) []stri
 // the uploads of the chosen projects. Those that are private are a part of its scope,
 // so that nothing learned from their files is used without them.
 func (n *Node) locatorOver(ctx context.Context, g *token.Grant, scope string, choose func(map[string]bool) []string) *locate.Locator {
-	all := n.projects(ctx)
+	all, err := n.uploads.files.Projects(ctx)
+	if err != nil { // the uploads cannot be read, and the configured sources still answer
+		return n.locator.With(scope, append(n.sourcesOf(g, nil), unread{n.uploads.files.Source(nil), err}))
+	}
 	names := choose(all)
 	private := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return all[name] })
 	if len(private) > 0 {
@@ -47,13 +50,21 @@ func (n *Node) locatorOver(ctx context.Context, g *token.Grant, scope string, ch
 	return n.locator.With(scope, n.sourcesOf(g, names))
 }
 
+// unread is the source of uploads while their projects cannot be read.
+type unread struct {
+	source.Source
+	err error
+}
+
+// Candidates returns the failure: the uploads may have the file.
+func (u unread) Candidates(context.Context, ident.Module, []string) ([]source.Candidate, error) {
+	return nil, u.err
+}
+
 // projects returns the projects of the store, and whether they are public. While they
-// cannot be read there are none, and the configured sources still answer.
+// cannot be read, which the store logs, there are none.
 func (n *Node) projects(ctx context.Context) map[string]bool {
-	all, err := n.uploads.files.Projects(ctx)
-	if err != nil && ctx.Err() == nil {
-		n.log.Warn("cannot read the projects; the uploads are not used", "error", err)
-	}
+	all, _ := n.uploads.files.Projects(ctx)
 	return all
 }
 

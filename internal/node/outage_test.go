@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,6 +163,30 @@ func TestAStoreThatIsKilledAndComesBack(t *testing.T) {
 		s.forget(t, jsonOf(sym))
 		if r := s.symbolicate(t, "", jsonOf(sym), ""); r.frame() != "symbolicated" {
 			t.Errorf("it is back: %s", r.Text)
+		}
+	}
+}
+
+// The bucket of the state may have been deleted, or its credentials.
+func TestUploadsAreNotMissingWhileTheStateIs(t *testing.T) {
+	t.Parallel()
+	place := s3test.Run(t).Place()
+	missing, refused := place, place
+	missing.Bucket, refused.SecretKey = "none", "wrong"
+	for name, p := range map[string]s3test.Place{"missing": missing, "refused": refused} {
+		s := open(t, t.TempDir(), p.State(p.Endpoint, "")+"debuginfod: {disable_reset: true}\n")
+		for path, want := range map[string]int{
+			"/buildid/0f1e2d3c4b5a69788796a5b4c3d2e1f0/debuginfo":              http.StatusBadGateway,
+			"/libkettle.so/0F1E2D3C4B5A69788796A5B4C3D2E1F00/libkettle.so.sym": http.StatusBadGateway,
+			"/api/0/projects/acme/default/files/dsyms/":                        http.StatusServiceUnavailable,
+		} {
+			if a := sendTo(t, "GET", s.url+path, "", ""); a.Code != want {
+				t.Errorf("%s, %s: %d %s, want %d", name, path, a.Code, a.Text, want)
+			}
+		}
+		r := s.symbolicate(t, "", trial.Kettle, "")
+		if r.module().Status != "fetching_failed" {
+			t.Errorf("%s: %s", name, r.Text)
 		}
 	}
 }

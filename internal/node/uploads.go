@@ -52,7 +52,7 @@ func openUploads(cfg *config.Config, spool func() (cache.Spool, error), client *
 	if err != nil {
 		return u, fmt.Errorf("open the store of uploads: %w", err)
 	}
-	state := bucket.Bucket(&bucket.Exclusive{Bucket: b})
+	state := bucket.Bucket(&bucket.Exclusive{Bucket: bucket.Required{Bucket: b}})
 	if u.folder, _ = b.(*dir.Bucket); u.folder != nil {
 		state = b // a folder never ignores a condition
 	}

@@ -35,6 +35,9 @@ func (b *Bucket) fetchNames(ctx context.Context, prefix, after string, n int) ([
 	}
 	for range maxEmpty {
 		resp, err := b.do(ctx, call{method: http.MethodGet, url: b.objects(query), header: map[string]string{"Accept-Encoding": "identity"}})
+		if fault.KindOf(err) == fault.NotFound {
+			return nil, false, fault.New(fault.NotFound, b.place, "%w: %s", bucket.ErrNoBucket, fault.Of(err).Detail)
+		}
 		if err != nil {
 			return nil, false, err
 		}

@@ -1,6 +1,7 @@
 package gcs_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -60,5 +61,12 @@ func TestInvalidListingIsRefused(t *testing.T) {
 		if keys, _, err := b.List(t.Context(), "", "a", 2); fault.KindOf(err) != c.want || keys != nil {
 			t.Errorf("%s: %q, %v", name, keys, err)
 		}
+	}
+}
+
+func TestListWithoutABucketTellsSo(t *testing.T) {
+	b := listing(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	if _, _, err := b.List(t.Context(), "", "", 2); fault.KindOf(err) != fault.NotFound || !errors.Is(err, bucket.ErrNoBucket) {
+		t.Errorf("List: %v", err)
 	}
 }
