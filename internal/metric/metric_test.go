@@ -35,7 +35,7 @@ func TestEveryMetricIsDeclaredWell(t *testing.T) {
 		"symbolon_http_refused_total", "symbolon_frames_total", "symbolon_modules_total", "symbolon_downloads_total",
 		"symbolon_download_bytes_total", "symbolon_download_seconds", "symbolon_cache_lookups_total",
 		"symbolon_cache_bytes", "symbolon_cache_entries", "symbolon_cache_evictions_total",
-		"symbolon_cache_up", "symbolon_cache_failures_total", "symbolon_cache_dropped_total",
+		"symbolon_state_up", "symbolon_cache_up", "symbolon_cache_failures_total", "symbolon_cache_dropped_total",
 		"symbolon_table_builds_total", "symbolon_table_build_seconds", "symbolon_table_build_input_bytes_total",
 		"symbolon_bad_records_total", "symbolon_upload_parts_total", "symbolon_uploads_published_total",
 		"symbolon_otlp_locations_total", "symbolon_otlp_untouched_total",

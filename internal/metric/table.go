@@ -38,6 +38,9 @@ var (
 	CacheEvictions = declared.counter("cache_evictions_total",
 		"Entries removed from a cache tier to make room.", "tier", "kind")
 
+	StateUp = declared.gauge("state_up",
+		"Whether the state, with uploads and tokens, can be read: 1, or 0 while its bucket or folder is unavailable.")
+
 	CacheUp = declared.gauge("cache_up",
 		"Whether a shared cache tier is in use: 1, or 0 while Symbolon backs off because it does not answer.", "tier")
 	CacheFailures = declared.counter("cache_failures_total",

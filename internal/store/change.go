@@ -13,12 +13,14 @@ import (
 	"symbolon/internal/bucket/numbered"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/metric"
 )
 
 const (
 	watchEvery  = 500 * time.Millisecond
 	resyncEvery = 60   // looks for the next change
 	maxChanges  = 1000 // that are kept; a process that misses more continues with the newest
+	maxFailed   = 3    // looks in a row that fail before the bucket counts as unavailable
 )
 
 // change is a change that other processes look for. It is a hint: the records are the
@@ -103,13 +105,28 @@ func (s *Store) newestChange(ctx context.Context, known int) (int, error) {
 }
 
 // Watch looks for uploads and deletions of other processes twice a second, until ctx
-// ends.
+// ends. It logs when the bucket becomes unavailable, at once if it is at the start, and
+// when it is available again.
 func (s *Store) Watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	failed := maxFailed - 1
 	for i := 0; ; i++ {
-		if err := s.look(ctx, i%resyncEvery == 0); err != nil && ctx.Err() == nil {
-			s.deps.Log.Debug("cannot look for changes of other nodes", "error", err)
+		err := s.look(ctx, i%resyncEvery == 0)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && failed >= maxFailed:
+			s.deps.Log.Info("the state is available again")
+			fallthrough
+		case err == nil:
+			metric.StateUp.Set(1)
+			failed = 0
+		default:
+			if failed++; failed == maxFailed {
+				s.deps.Log.Warn("the state is unavailable: uploads fail, and uploaded files are not found", "error", err)
+				metric.StateUp.Set(0)
+			}
 		}
 		select {
 		case <-ctx.Done():

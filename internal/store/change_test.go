@@ -2,13 +2,20 @@ package store_test
 
 import (
 	"context"
+	"io"
+	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/fault"
 	"symbolon/internal/ident"
+	"symbolon/internal/metric"
 	"symbolon/internal/store"
+	"symbolon/internal/waittest"
 )
 
 func TestChangesAreSeenWithinASecond(t *testing.T) {
@@ -120,5 +127,68 @@ func TestAnnouncedSymbfilesAreSeenByOthers(t *testing.T) {
 		if len(others) != 1 || others[0] != m {
 			t.Errorf("the other process saw %v, want %v", others, m)
 		}
+	})
+}
+
+// absent is a bucket that may be away.
+type absent struct {
+	bucket.Bucket
+	isAway atomic.Bool
+}
+
+func (a *absent) failure() error {
+	if a.isAway.Load() {
+		return fault.New(fault.Transport, "", "connection refused")
+	}
+	return nil
+}
+
+func (a *absent) List(ctx context.Context, prefix, after string, n int) ([]string, bool, error) {
+	if err := a.failure(); err != nil {
+		return nil, false, err
+	}
+	return a.Bucket.List(ctx, prefix, after, n)
+}
+
+func (a *absent) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
+	if err := a.failure(); err != nil {
+		return nil, bucket.Attrs{}, err
+	}
+	return a.Bucket.Get(ctx, key, off, n)
+}
+
+func TestUnavailableBucketIsReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, log := &absent{Bucket: mem.New()}, &waittest.Log{}
+		b.isAway.Store(true)
+		s := store.New(store.Config{}, store.Deps{Bucket: b, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		go s.Watch(ctx)
+		isReported := func(unavailable, available, up int) {
+			t.Helper()
+			if log.Count("the state is unavailable") != unavailable || log.Count("the state is available again") != available {
+				t.Errorf("the log is\n%v", log)
+			}
+			if got := metric.StateUp.Sum(); got != int64(up) {
+				t.Errorf("state_up is %v, want %d", got, up)
+			}
+		}
+		synctest.Wait()
+		isReported(1, 0, 0)                          // at the start: at once
+		time.Sleep(time.Hour + 100*time.Millisecond) // between two looks
+		isReported(1, 0, 0)
+		b.isAway.Store(false)
+		time.Sleep(time.Second)
+		isReported(1, 1, 1)
+		b.isAway.Store(true)
+		time.Sleep(time.Second) // a pause, of two looks
+		b.isAway.Store(false)
+		time.Sleep(time.Second)
+		isReported(1, 1, 1)
+		b.isAway.Store(true)
+		time.Sleep(2 * time.Second)
+		isReported(2, 1, 0)
+		cancel()
+		synctest.Wait()
 	})
 }
