@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"symbolon/internal/bucket/s3test"
 )
 
 // checked runs config check on a file of this text, and returns the exit status,
@@ -92,6 +95,25 @@ func TestJSONLogHasTheErrorAtTheStart(t *testing.T) {
 		var line struct{ Level, Error string }
 		if err := json.Unmarshal(errs.Bytes(), &line); err != nil || code != exitFailed || line.Level != "ERROR" || line.Error == "" {
 			t.Errorf("serve %s with %q: exit %d, %v: %s", c.line, c.environ, code, err, &errs)
+		}
+	}
+}
+
+func TestConfigCheckReadsBuckets(t *testing.T) {
+	place := s3test.Run(t).Place()
+	missing := place
+	missing.Bucket = "none"
+	shared := func(bucket string) string {
+		return fmt.Sprintf("cache: {shared: {type: s3, bucket: %s, endpoint: %q, access_key: %q, secret_key: %q}}\n", bucket, place.Endpoint, place.AccessKey, place.SecretKey)
+	}
+	for text, want := range map[string]string{
+		place.State(place.Endpoint, "") + shared(place.Bucket): "",
+		missing.State(place.Endpoint, ""):                      "state: uploads and new tokens will fail: s3://none/: not found: NoSuchBucket",
+		place.State(place.Endpoint, "") + shared("none"):       "cache.shared: nodes will share nothing: s3://none/probe: not found: NoSuchBucket",
+	} {
+		code, told, _ := checked(t, "data: d\n"+text)
+		if code != exitDone || len(told) != 1 || !strings.Contains(told[0], want) || want == "" && told[0] != "" {
+			t.Errorf("%s: exit %d: %q, want %q", text, code, told, want)
 		}
 	}
 }

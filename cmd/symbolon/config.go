@@ -233,8 +233,9 @@ func configCheckCommand(e *env) *cobra.Command {
 		Long: `FILE is the configuration file, as with --config. The command lists all errors, and
 logs the warnings of serve. It checks the files and folders of the configuration
 with the rights of the user who runs it: run it as the user of the server. To check
-that folders can be written, it creates and removes a folder there. It makes no
-requests over the network.`,
+that folders can be written, it creates and removes a folder there. It reads the
+buckets of the state and of the shared cache, and makes no other requests over the
+network.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
@@ -263,6 +264,11 @@ requests over the network.`,
 			text := "the configuration is good"
 			if node.CheckState(cfg) != nil {
 				text = "the configuration has no errors, but this user cannot write the folder of uploads"
+			}
+			log := warnings(e, cfg)
+			for _, err := range node.CheckBuckets(cfg, log) {
+				log.Warn(err.Error())
+				text = "the configuration has no errors, but a bucket cannot be read"
 			}
 			say(e.stdout, "%s\n", text)
 			return nil

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,9 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"symbolon/internal/api"
+	"symbolon/internal/bucket"
 	"symbolon/internal/config"
+	"symbolon/internal/fault"
+	"symbolon/internal/source"
+	"symbolon/internal/source/web"
 )
 
 // Check checks the files and folders that a server opens when it starts. It returns all
@@ -79,6 +85,43 @@ func probe(key, dir string) error {
 		}
 		return fmt.Errorf("%s is %q: create a folder in %s: %w", key, dir, at, err)
 	}
+}
+
+// bucketTimeout is how long CheckBuckets waits for a bucket.
+const bucketTimeout = 10 * time.Second
+
+// CheckBuckets reads the buckets of the state and of the shared cache, and returns the
+// errors. A server starts without them, and uses them once they are available.
+func CheckBuckets(cfg *config.Config, log *slog.Logger) (errs []error) {
+	client := web.NewClient(cfg.Network, time.Now, log)
+	defer client.Close()
+	read := func(effect string, place source.Config, do func(context.Context, bucket.Bucket) error) {
+		b, err := openBucket(place, client.Transport(false), bucketTimeout, true)
+		if err == nil {
+			ctx, cancel := context.WithTimeout(context.Background(), bucketTimeout)
+			defer cancel()
+			err = do(ctx, b)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", effect, err))
+		}
+	}
+	if i := cfg.StateSource(); i >= 0 && cfg.Sources[i].Type != source.Filesystem {
+		read("state: uploads and new tokens will fail", cfg.Sources[i], func(ctx context.Context, b bucket.Bucket) error {
+			_, _, err := b.List(ctx, "keys/", "", 1)
+			return err
+		})
+	}
+	if place := cfg.Cache.Bucket(); cfg.Cache.Shared.On() && place.Type != source.Filesystem {
+		read("cache.shared: nodes will share nothing", place, func(ctx context.Context, b bucket.Bucket) error {
+			_, err := bucket.Read(ctx, b, "probe", 0, 1)
+			if fault.KindOf(err) == fault.NotFound && !errors.Is(err, bucket.ErrNoBucket) {
+				return nil
+			}
+			return err
+		})
+	}
+	return errs
 }
 
 // checkTLS reads the certificate and its key.
