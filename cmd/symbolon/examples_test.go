@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"symbolon/internal/config"
 )
 
 // Commands of symbolon with flags: in any language, up to the end of the line or of the
@@ -54,5 +56,17 @@ func TestExamplesAreListedAndValid(t *testing.T) {
 	}
 	if n < 8 {
 		t.Errorf("%d command lines were found, want at least 8", n)
+	}
+}
+
+func TestConfigurationOfTheKubernetesExampleIsValid(t *testing.T) {
+	text, err := os.ReadFile("../../examples/kubernetes-server.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, own, ok := strings.Cut(string(text), "  symbolon.yaml: |\n")
+	own, _, _ = strings.Cut(own, "---")
+	if _, _, err := config.Read(config.Options{File: "symbolon.yaml", Data: []byte(own)}); err != nil || !ok {
+		t.Errorf("the configuration is not valid: %v\n%s", err, own)
 	}
 }
