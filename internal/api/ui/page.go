@@ -13,6 +13,7 @@ import (
 
 	"symbolon/internal/api"
 	"symbolon/internal/api/receive"
+	"symbolon/internal/fault"
 	"symbolon/internal/token"
 )
 
@@ -356,7 +357,11 @@ func (d *Door) explainError(v *visit, err error) (int, string) {
 		return known.Status, known.Text
 	}
 	d.deps.Log.Error("a page failed", "request_id", api.RequestID(v.Context()), "page", v.URL.Path, "error", err)
-	return api.Status(err), "the server failed; its log has the cause, with the request " + api.RequestID(v.Context())
+	status, text := api.Status(err), "the server failed"
+	if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
+		status, text = http.StatusServiceUnavailable, "a store that this page needs does not respond"
+	}
+	return status, text + "; the log has the cause, with the request " + api.RequestID(v.Context())
 }
 
 // fail writes an error in the form that the client prefers.

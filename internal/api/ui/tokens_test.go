@@ -140,7 +140,7 @@ func (failing) Put(context.Context, string, io.Reader, bucket.Attrs) (bool, erro
 func TestAStoreThatFailsIsNotTheClientsMistake(t *testing.T) {
 	state := failing{mem.New()}
 	r := newRig(t, mem.New(), func(d *ui.Deps) { d.Tokens = token.NewRing(nil, state, time.Now, slog.New(slog.DiscardHandler)) })
-	text := r.expect(r.do("POST", "/ui/tokens?do=make", "name=x&right=admin&projects=*", "Accept", "application/json"), 502, "its log has the cause")
+	text := r.expect(r.do("POST", "/ui/tokens?do=make", "name=x&right=admin&projects=*", "Accept", "application/json"), 503, "does not respond; the log has the cause")
 	if strings.Contains(text, "the-bucket") {
 		t.Errorf("the answer has the place of the store: %s", text)
 	}
