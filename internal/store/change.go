@@ -18,9 +18,10 @@ import (
 
 const (
 	watchEvery  = 500 * time.Millisecond
-	resyncEvery = 60   // looks for the next change
-	maxChanges  = 1000 // that are kept; a process that misses more continues with the newest
-	maxFailed   = 3    // looks in a row that fail before the bucket counts as unavailable
+	resyncEvery = 60              // looks for the next change
+	maxChanges  = 1000            // that are kept; a process that misses more continues with the newest
+	maxFailed   = 3               // looks in a row that fail before the bucket counts as unavailable
+	lookTime    = 5 * time.Second // for one request of a look
 )
 
 // change is a change that other processes look for. It is a hint: the records are the
@@ -106,7 +107,7 @@ func (s *Store) newestChange(ctx context.Context, known int) (int, error) {
 
 // Watch looks for uploads and deletions of other processes twice a second, until ctx
 // ends. It logs when the bucket becomes unavailable, at once if it is at the start, and
-// when it is available again.
+// when it is available again. Meanwhile Find fails without asking the bucket.
 func (s *Store) Watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -121,11 +122,13 @@ func (s *Store) Watch(ctx context.Context) {
 			fallthrough
 		case err == nil:
 			metric.StateUp.Set(1)
+			s.isAway.Store(false)
 			failed = 0
 		default:
 			if failed++; failed == maxFailed {
 				s.deps.Log.Warn("the state is unavailable: uploads fail, and uploaded files are not found", "error", err)
 				metric.StateUp.Set(0)
+				s.isAway.Store(true)
 			}
 		}
 		select {
@@ -143,7 +146,9 @@ func (s *Store) look(ctx context.Context, isLost bool) error {
 	last := s.changes.last
 	s.changes.mu.Unlock()
 	if isLost {
-		newest, err := s.newestChange(ctx, 0)
+		bounded, cancel := context.WithTimeout(ctx, lookTime)
+		newest, err := s.newestChange(bounded, 0)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -159,7 +164,9 @@ func (s *Store) look(ctx context.Context, isLost bool) error {
 		isOwn := s.changes.own[next]
 		s.changes.mu.Unlock()
 		if !isOwn {
-			text, _, err := s.log().Read(ctx, next)
+			bounded, cancel := context.WithTimeout(ctx, lookTime)
+			text, _, err := s.log().Read(bounded, next)
+			cancel()
 			if fault.KindOf(err) == fault.NotFound {
 				return nil
 			}

@@ -134,9 +134,11 @@ func TestAnnouncedSymbfilesAreSeenByOthers(t *testing.T) {
 type absent struct {
 	bucket.Bucket
 	isAway atomic.Bool
+	asked  atomic.Int32
 }
 
 func (a *absent) failure() error {
+	a.asked.Add(1)
 	if a.isAway.Load() {
 		return fault.New(fault.Transport, "", "connection refused")
 	}
@@ -180,6 +182,9 @@ func TestUnavailableBucketIsReportedOnce(t *testing.T) {
 		b.isAway.Store(false)
 		time.Sleep(time.Second)
 		isReported(1, 1, 1)
+		if _, err := s.Find(t.Context(), []string{"a"}, store.Question{Module: module(1)}); err != nil {
+			t.Errorf("Find: %v", err)
+		}
 		b.isAway.Store(true)
 		time.Sleep(time.Second) // a pause, of two looks
 		b.isAway.Store(false)

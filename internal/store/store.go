@@ -62,6 +62,7 @@ type Store struct {
 	blobs    blob.Pool
 	buffers  sync.Pool    // of *[]byte
 	last     atomic.Int64 // time of the last upload of this process, in milliseconds
+	isAway   atomic.Bool  // the bucket is unavailable, as Watch has seen
 }
 
 // New returns a Store.

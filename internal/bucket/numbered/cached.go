@@ -29,26 +29,41 @@ type reading[T any] struct {
 	isRead  bool
 	tried   time.Time // zero: never, or the value has expired
 	failure error     // of the first read
+	isLate  bool      // the last try to read it again failed
 	expired int       // how often the value has
 }
 
 // Get returns the value. It reads the value at most every five seconds, unless it has
 // expired. If it cannot be read again, or another caller is reading it, Get returns the
-// value of the last read; if there was none, an error.
+// value of the last read; if there was none, an error. After a read that failed, the next
+// ones are in the background, so that no more callers wait for the bucket.
 func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 	was := c.current()
 	switch {
 	case c.isFresh(was):
 		return was.value, was.failure
+	case was.isLate:
+		if c.reading.TryLock() {
+			go c.read(ctx, was)
+		}
+		return was.value, nil
 	case !was.isRead, was.tried.IsZero():
 		c.reading.Lock()
 	case !c.reading.TryLock():
 		return was.value, nil
 	}
-	defer c.reading.Unlock()
 	if was = c.current(); c.isFresh(was) {
+		c.reading.Unlock()
 		return was.value, was.failure
 	}
+	c.read(ctx, was)
+	now := c.current()
+	return now.value, now.failure
+}
+
+// read reads the value, and notes a failure. It releases the lock of the reader.
+func (c *Cached[T]) read(ctx context.Context, was reading[T]) {
+	defer c.reading.Unlock()
 	wait := firstPatience
 	if was.isRead {
 		wait = patience
@@ -57,13 +72,12 @@ func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 	defer cancel()
 	if _, err := c.renew(ctx, was); err != nil {
 		c.Failed(err)
-		if was.tried = c.Now(); !was.isRead {
+		was.tried, was.isLate = c.Now(), was.isRead
+		if !was.isRead {
 			was.failure = err
 		}
 		c.set(was)
 	}
-	now := c.current()
-	return now.value, now.failure
 }
 
 // Renew reads the value now.

@@ -6,7 +6,10 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/mem"
@@ -85,4 +88,42 @@ func TestTooLargeVersionIsRefused(t *testing.T) {
 	if !strings.Contains(err.Error(), fmt.Sprint(numbered.MaxText)) {
 		t.Errorf("the error does not name the limit: %v", err)
 	}
+}
+
+func TestOneCallerWaitsForABucketThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hangs atomic.Bool
+		var value atomic.Int32
+		c := numbered.Cached[int32]{Now: time.Now, Failed: func(error) {}, Read: func(ctx context.Context, _ int32) (int32, error) {
+			if hangs.Load() {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			return value.Load(), nil
+		}}
+		get := func(want int32, wait time.Duration) {
+			t.Helper()
+			start := time.Now()
+			if got, err := c.Get(t.Context()); got != want || err != nil || time.Since(start) != wait {
+				t.Errorf("Get is %d, %v after %v; want %d after %v", got, err, time.Since(start), want, wait)
+			}
+		}
+		get(0, 0)
+		hangs.Store(true)
+		time.Sleep(10 * time.Second)
+		get(0, 3*time.Second)
+		for range 3 {
+			time.Sleep(10 * time.Second)
+			get(0, 0)
+		}
+		time.Sleep(10 * time.Second)
+		hangs.Store(false)
+		value.Store(1)
+		get(0, 0) // it is read in the background
+		synctest.Wait()
+		get(1, 0)
+		value.Store(2)
+		time.Sleep(10 * time.Second)
+		get(2, 0)
+	})
 }
