@@ -84,7 +84,7 @@ func (n *Node) sourcesOf(g *token.Grant, projects []string) []source.Source {
 		isAllowed := len(g.Sources) == 0 || slices.Contains(g.Sources, token.Any) || slices.Contains(g.Sources, s.ID())
 		switch {
 		case n.uploads.source == nil && s.ID() == n.uploads.id:
-			if hasSymbfiles {
+			if hasSymbfiles && !n.uploads.files.IsAway() { // the uploads report the failure
 				list = append(list, s)
 			}
 		case isAllowed:

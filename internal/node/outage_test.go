@@ -16,6 +16,7 @@ import (
 
 	"symbolon/internal/bucket/s3test"
 	"symbolon/internal/trial"
+	"symbolon/internal/waittest"
 )
 
 // jsonOf is a module of trial.Sym as the protocol names it.
@@ -188,5 +189,51 @@ func TestUploadsAreNotMissingWhileTheStateIs(t *testing.T) {
 		if r.module().Status != "fetching_failed" {
 			t.Errorf("%s: %s", name, r.Text)
 		}
+	}
+}
+
+// The bucket of the state takes connections and then never says anything.
+func TestLookupsDoNotWaitForAStateThatHangs(t *testing.T) {
+	t.Parallel()
+	place := s3test.Run(t).Place()
+	var hangs atomic.Bool
+	at := trial.NewListener(t, func(c net.Conn) {
+		up, err := net.Dial("tcp", strings.TrimPrefix(place.Endpoint, "http://"))
+		if err != nil {
+			return
+		}
+		defer up.Close()
+		go func() { _, _ = io.Copy(up, c) }() // until one of them ends
+		for b := make([]byte, 64<<10); ; {
+			n, err := up.Read(b)
+			if hangs.Load() {
+				_, _ = io.Copy(io.Discard, c)
+				return
+			}
+			if _, wrong := c.Write(b[:n]); err != nil || wrong != nil {
+				return
+			}
+		}
+	})
+	up := trial.NewUpstream(t)
+	up.Do("", trial.File([]byte(trial.KettleSym)))
+	s := open(t, t.TempDir(), sourcesOf("", up)+fmt.Sprintf("- {id: state, type: s3, bucket: %s, region: [us-east-1, 'http://%s'], access_key: %s, secret_key: %s, layout: {type: elastic}}\nstate: state\ndebuginfod: {disable_reset: true}\n",
+		place.Bucket, at, place.AccessKey, place.SecretKey))
+	if r := s.symbolicate(t, "", trial.Kettle, ""); r.frame() != "symbolicated" {
+		t.Fatalf("while the state is there: %s", r.Text)
+	}
+	hangs.Store(true)
+	impatient := http.Client{Timeout: time.Second}
+	waittest.Until(t, "the node has noticed", func() bool {
+		resp, err := impatient.Get(s.url + "/buildid/0f1e2d3c4b5a69788796a5b4c3d2e1f0/debuginfo")
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err == nil && resp.StatusCode == http.StatusBadGateway
+	})
+	start := time.Now()
+	r := s.symbolicate(t, "", strings.ReplaceAll(trial.Kettle, "kettle", "late"), "")
+	if took := time.Since(start); r.frame() != "symbolicated" || took > 6*time.Second {
+		t.Errorf("a module of the other source took %v: %s", took, r.Text)
 	}
 }

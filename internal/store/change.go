@@ -139,6 +139,9 @@ func (s *Store) Watch(ctx context.Context) {
 	}
 }
 
+// IsAway reports whether the bucket is unavailable, as Watch has seen.
+func (s *Store) IsAway() bool { return s.isAway.Load() }
+
 // look looks for changes. With isLost it also finds those after one that was removed, or
 // of a process that knows none.
 func (s *Store) look(ctx context.Context, isLost bool) error {
