@@ -125,5 +125,16 @@ func TestOneCallerWaitsForABucketThatHangs(t *testing.T) {
 		value.Store(2)
 		time.Sleep(10 * time.Second)
 		get(2, 0)
+		for wait, next := range map[string]func(){"a long time": func() { time.Sleep(time.Hour) }, "Expire": c.Expire} {
+			hangs.Store(true)
+			time.Sleep(10 * time.Second)
+			get(value.Load(), 3*time.Second)
+			hangs.Store(false)
+			value.Add(1)
+			next()
+			if got, err := c.Get(t.Context()); got != value.Load() {
+				t.Errorf("after a failure and %s, Get is %d, %v; want %d", wait, got, err, value.Load())
+			}
+		}
 	})
 }
