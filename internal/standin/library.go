@@ -31,7 +31,8 @@ type program struct {
 	obj        *object.Object
 	info       object.Info // of obj, as it was opened
 	elf        *elfSymbols
-	hasRead    bool // elf is known
+	macho      *machoSymbols
+	hasRead    bool // elf and macho are known
 	err        error
 	isReported bool // err was printed
 	frames     []sym.Frame
@@ -99,6 +100,9 @@ func (p *program) close() {
 	}
 	if p.elf != nil {
 		_ = p.elf.file.Close()
+	}
+	if p.macho != nil {
+		_ = p.macho.file.Close()
 	}
 }
 
@@ -170,11 +174,26 @@ func (p *program) digits() int {
 // symbols returns the symbol table of the file itself, nil if it is not an ELF
 // file.
 func (p *program) symbols() *elfSymbols {
-	if !p.hasRead {
-		p.hasRead = true
+	p.readSymbols()
+	return p.elf
+}
+
+// labels returns the symbol table of the file itself, nil if it is not a Mach-O file.
+func (p *program) labels() *machoSymbols {
+	p.readSymbols()
+	return p.macho
+}
+
+func (p *program) readSymbols() {
+	if p.hasRead {
+		return
+	}
+	p.hasRead = true
+	if p.info.Kind == "macho" {
+		p.macho = openMachO(p.name, p.stdin, p.info.Module.Arch)
+	} else {
 		p.elf = openELF(p.name, p.stdin)
 	}
-	return p.elf
 }
 
 // named returns the places of the symbols with a name, as linked. Only in ELF may

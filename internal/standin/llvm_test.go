@@ -45,6 +45,42 @@ func TestLocalSymbolsHaveTheirSourceFile(t *testing.T) {
 	}
 }
 
+// labelled writes a Mach-O file for two processors. The function at 0x1160 has no symbol.
+func labelled(t *testing.T) string {
+	t.Helper()
+	image := func(cpu uint32, name string) *fixture.MachO {
+		m := fixture.NewMachO(cpu, 0, fixture.MachODylib)
+		m.Segment("__TEXT", 0x1000, 0x1000, fixture.MachOSection{Name: "__text", Addr: 0x1100, Data: make([]byte, 0x100), Flags: fixture.MachOCode})
+		m.Segment("__DATA", 0x2000, 0x1000, fixture.MachOSection{Name: "__data", Addr: 0x2000, Data: make([]byte, 0x20)})
+		m.Symbol("_first", 0x0f, 1, 0, 0x1100).Symbol(name, 0x0e, 1, 0, 0x1100).Symbol("_f.cold.1", 0x0e, 1, 0, 0x1140)
+		m.Symbol("-[Jar set::]", 0x0e, 1, 0, 0x1180).Symbol("__hidden#1_", 0x0e, 1, 0, 0x1190).Symbol("_datum", 0x0f, 2, 0, 0x2000)
+		m.Symbol("_datum", 0x20, 2, 0, 0x2000).Symbol("_inside", 0x26, 2, 0, 0x2018) // for debuggers
+		return m.Symtab().FunctionStarts(0x100, 0x40, 0x20, 0x20, 0x10)
+	}
+	name := filepath.Join(t.TempDir(), "lib.dylib")
+	if err := os.WriteFile(name, fixture.MachOFat(false, image(fixture.MachOX64, "_of_x86"), image(fixture.MachOARM64, "_of_arm")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestSymbolsOfMachOAreThoseThatLLVMChooses(t *testing.T) {
+	name := labelled(t)
+	for addr, want := range map[string]string{
+		"0x1104": "of_arm", "0x1144": "f.cold.1", "0x1170": "f.cold.1", "0x1184": "-[Jar set::]", "0x1194": "__hidden#1_", "0x1200": "??", "0x2008": "datum", "0x10ff": "??",
+	} {
+		if got := output(t, "llvm-symbolizer", "--default-arch=arm64", "-e", name, addr); got != want+"\n??:0:0\n\n" {
+			t.Errorf("%s: got\n%swant %s", addr, got, want)
+		}
+	}
+	if got := output(t, "llvm-symbolizer", "-e", name+":x86_64", "0x1104"); got != "of_x86\n??:0:0\n\n" {
+		t.Errorf("x86_64: got\n%s", got)
+	}
+	if got, want := output(t, "llvm-symbolizer", "-e", name+":arm64", "DATA 0x2008"), "datum\n8192 24\n??:?\n\n"; got != want {
+		t.Errorf("data: got\n%swant\n%s", got, want)
+	}
+}
+
 func TestMarksOfTheAssemblerAreNoSymbols(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Type: 1, Machine: 243} // RISC-V
 	text := e.Add(fixture.ELFSection{Name: ".text", Type: 1, Flags: 6, Data: make([]byte, 0x100)})

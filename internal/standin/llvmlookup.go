@@ -189,25 +189,37 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 // applySymbol sets the name of the called function, the last frame, to that in the symbol
 // table.
 func (t *llvmTool) applySymbol(p *program, addr uint64, frames []llvmFrame) {
-	s, f := p.symbols(), &frames[len(frames)-1]
+	hasTable, f := p.symbols() != nil || p.labels() != nil, &frames[len(frames)-1]
 	switch {
-	case s == nil && t.functions == "linkage" && !t.demangle && !t.noSymbols && p.isDecorated():
+	case !hasTable && t.functions == "linkage" && !t.demangle && !t.noSymbols && p.isDecorated():
 		if at, ok := p.relative(addr); ok {
 			f.name = cmp.Or(p.obj.Label(at), f.name)
 		}
-	case s == nil || t.functions == "none":
+	case !hasTable || t.functions == "none":
 	case t.functions == "short" || t.noSymbols:
 		if len(frames) == 1 && f.file == "" && f.line == 0 {
 			*f = llvmFrame{} // a symbol has no short name
 		}
 	default:
-		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
-			f.name, f.start = t.name(p, s.name(x)), hex(x.Addr)
-			if f.file == "" {
-				f.file, _ = s.sourceOf(x)
-			}
+		if d, ok := t.tableSymbol(p, addr); ok {
+			f.name, f.start, f.file = t.name(p, d.name), hex(d.start), cmp.Or(f.file, d.file)
 		}
 	}
+}
+
+// tableSymbol returns the symbol that LLVM chooses for an address as linked.
+func (t *llvmTool) tableSymbol(p *program, addr uint64) (d llvmDatum, ok bool) {
+	if s := p.labels(); s != nil {
+		return s.llvm(addr)
+	}
+	if s := p.symbols(); s != nil {
+		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
+			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size}
+			d.file, _ = s.sourceOf(x)
+			return d, true
+		}
+	}
+	return d, false
 }
 
 // data returns the data at an address. Its name is ?? if there is none.
@@ -217,13 +229,10 @@ func (t *llvmTool) data(p *program, addr uint64) (d llvmDatum) {
 		return d
 	}
 	addr = t.linked(p, addr)
-	if s := p.symbols(); s != nil {
-		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
-			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size}
-			d.file, _ = s.sourceOf(x)
-			if t.demangle {
-				d.name = t.readable(p, d.name)
-			}
+	if found, ok := t.tableSymbol(p, addr); ok {
+		d = found
+		if t.demangle {
+			d.name = t.readable(p, d.name)
 		}
 	}
 	if at, ok := p.relative(addr); ok && !t.is14 {

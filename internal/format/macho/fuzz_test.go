@@ -76,6 +76,7 @@ func read(t *testing.T, x *macho.File, size int) {
 	}
 	x.FunctionStarts(nil)
 	x.DebugMap()
+	x.Labels()
 	linked := x.Section("__LD", "__compact_unwind") == nil
 	var last uint64
 	var text []byte
