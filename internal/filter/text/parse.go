@@ -18,6 +18,7 @@ const (
 	tombstone             // #00 pc 000ddeaa  /system/lib/libfoo.so, of Android
 	coredump              // #0  0x000055d0 n/a (libfoo.so + 0x3c6a5), of systemd
 	backtrace             // /bin/app(+0x1162)[0x55d0], of glibc
+	darwin                // 0   app   0x0000000100003f50 app + 16208, of macOS
 	java                  // C  [libfoo.so+0x1234]
 	chromium              // #0 0x55c0ffee1234 <unknown>
 	rust                  // 0:     0x55695000a22a - <unknown>
@@ -65,7 +66,7 @@ func (r *record) parse(line []byte) bool {
 		return false
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
-	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body)) || r.parseNumbered(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 

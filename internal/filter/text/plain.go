@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"math"
+	"strconv"
 
 	"symbolon/internal/filter"
 )
@@ -42,6 +43,40 @@ func (r *record) parseBacktrace(body []byte) bool {
 	}
 	r.form, r.name, r.addr, r.space, r.isReturn = backtrace, file, addr, filter.Linked, true
 	r.text, r.rest, r.place = len(body), len(body), len(body)
+	return true
+}
+
+// parseDarwin parses a line of backtrace_symbols of macOS or of callStackSymbols, which is
+// in quotes in a list: N MODULE 0xADDR SYMBOL + OFFSET. Without a symbol, the name or the
+// address of the image is there, which begins at a page.
+func (r *record) parseDarwin(body []byte) bool {
+	body = bytes.TrimRight(body, `",`)
+	first := len(body) - len(bytes.TrimLeft(body, " \t\""))
+	number, end := decimal(body, first)
+	plus := bytes.LastIndex(body, []byte(" + "))
+	if end == first || end-first > maxDigits || plus < end || body[end] != ' ' {
+		return false
+	}
+	offset, err := strconv.ParseUint(string(body[plus+len(" + "):]), 10, 64)
+	at := end + bytes.Index(body[end:plus], []byte(" 0x"))
+	if err != nil || at < end {
+		return false
+	}
+	addr, n := hexadecimal(body[at+len(" 0x") : plus])
+	text := at + len(" 0x") + n + 1
+	if n != 8 && n != 16 || text >= plus || body[text-1] != ' ' {
+		return false
+	}
+	module, symbol := bytes.Trim(body[end:at], " "), body[text:plus]
+	if len(module) == 0 || string(module) == "???" || bytes.Contains(symbol, []byte(" (")) {
+		return false
+	}
+	if (addr-offset)&0xfff != 0 || !bytes.Equal(symbol, module) && !bytes.HasPrefix(symbol, []byte("0x")) {
+		r.symbol = symbol
+	}
+	r.form, r.name, r.addr, r.space, r.isReturn = darwin, module, offset, filter.Relative, true
+	r.number, r.digits, r.end = number, first, end
+	r.text, r.rest, r.place = text, len(body), text
 	return true
 }
 

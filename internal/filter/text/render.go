@@ -97,6 +97,8 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 		return dst
 	case backtrace:
 		return appendSource(f.AppendName(append(dst, " in "...)), f)
+	case darwin:
+		return appendDarwin(dst, place, r, f)
 	case dotnet:
 		return strconv.AppendUint(append(filter.AppendText(dst, f.File), ":line "...), uint64(f.Line), 10)
 	case java:
@@ -116,6 +118,27 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 		}
 		return f.AppendName(append(dst, " in "...))
 	}
+}
+
+// appendDarwin appends NAME + OFFSET (FILE:LINE), or NAME (FILE:LINE) [inlined], as in
+// crash reports.
+func appendDarwin(dst, place []byte, r *record, f *filter.Frame) []byte {
+	switch {
+	case f.Inlined:
+		dst = f.AppendName(dst)
+	case len(r.symbol) > 0:
+		dst = append(f.AppendName(dst), place[len(r.symbol):]...)
+	default:
+		dst = strconv.AppendUint(append(f.AppendName(dst), " + "...), r.addr-min(r.addr, f.Entry), 10)
+	}
+	if len(f.File) > 0 {
+		f.Column = 0
+		dst = append(appendFile(append(dst, " ("...), f), ')')
+	}
+	if f.Inlined {
+		dst = append(dst, " [inlined]"...)
+	}
+	return dst
 }
 
 // appendRust appends frames as the standard library of Rust does with full backtraces:

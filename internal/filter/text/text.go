@@ -6,6 +6,7 @@
 //	Android tombstones, logcat  as linked                         done by the writer
 //	systemd-coredump            relative                          all but the first
 //	backtrace_symbols of glibc  as linked                         all
+//	backtrace_symbols of macOS  relative, or from a symbol        all
 //	error logs of Java          relative                          all but the first
 //	Firefox                     relative                          none, as by fix-stacks
 //	Chromium, Rust              in memory                         all

@@ -24,8 +24,10 @@ func frame(function, file string, line, column uint32) filter.Frame {
 // names has the functions of one module: inner is inlined in outer at 0x100, and main
 // calls outer before 0x200.
 func names() filtertest.Names {
+	inner := frame("inner", "/a.c", 3, 5)
+	inner.Inlined = true
 	return filtertest.Names{id: {
-		0x100: {frame("inner", "/a.c", 3, 5), frame("outer", "/a.c", 8, 1)},
+		0x100: {inner, frame("outer", "/a.c", 8, 1)},
 		0x1ff: {frame("main", "/a.c", 12, 0)},
 		0x200: {frame("main", "/a.c", 12, 0)},
 		0x300: {frame("_start", "", 0, 0)},
@@ -116,6 +118,19 @@ var lines = []struct{ name, in, out string }{
 	{"backtrace of glibc with symbols", "./app(outer+0x101) [0x55aa]\n./app(main+0x201)[0x55aa]\n./app(_start+0x301) [0x55aa]\n./app(x+0x101) [0x55aa]\n",
 		"./app(outer+0x101) [0x55aa] in inner at /a.c:3:5\n./app(outer+0x101) [0x55aa] in outer at /a.c:8:1\n" +
 			"./app(main+0x201)[0x55aa] in main at /a.c:12\n./app(_start+0x301) [0x55aa]\n./app(x+0x101) [0x55aa]\n"},
+	{"backtrace of macOS",
+		"9   app                                 0x0000000104b2c101 app + 257\n10  app   0x0000000104b2c201 0x104b2c000 + 513\n11  app  0x0000000104b2c301 app + 769\n" +
+			"12  libdyld.dylib   0x00007fff0000dcc9 start + 1\n\t0   app  0x00004200 app + 512\n(\n    \"0   app  0x0000000104b2c201 app + 513\",\n",
+		"9   app                                 0x0000000104b2c101 inner (/a.c:3) [inlined]\n10  app                                 0x0000000104b2c101 outer + 257 (/a.c:8)\n" +
+			"11  app   0x0000000104b2c201 main + 513 (/a.c:12)\n12  app  0x0000000104b2c301 _start + 769\n13  libdyld.dylib   0x00007fff0000dcc9 start + 1\n" +
+			"\t0   app  0x00004200 main + 512 (/a.c:12)\n(\n    \"0   app  0x0000000104b2c201 main + 513 (/a.c:12)\",\n"},
+	{"backtrace of macOS with symbols",
+		"0   app  0x0000000104b2cabc outer + 257\n1   app  0x0000000104b2cabc main + 513\n2   app  0x0000000104b2cabc app + 513\n3   app  0x0000000104b2cabc _start + 769\n",
+		"0   app  0x0000000104b2cabc inner (/a.c:3) [inlined]\n1   app  0x0000000104b2cabc outer + 257 (/a.c:8)\n" +
+			"2   app  0x0000000104b2cabc main + 513 (/a.c:12)\n3   app  0x0000000104b2cabc app + 513\n4   app  0x0000000104b2cabc _start + 769\n"},
+	{"lines that are not of a backtrace of macOS",
+		"0   ???  0x0000000000000200 0x0 + 512\n0   app  0x0000000000000200 app + x\n0   app  0x200 app + 512\n0  app 0x0000000000000200  + 512\n0 0x0000000000000200 app + 512\n" +
+			"app  0x0000000000000200 app + 512\n00000   app  0x0000000000000200 app + 512\n0   app  0x0000000000000200 app (x) + 512\n0   app  0x0000000000000200 + 512\n 0 + 512\n1 + 2\n", ""},
 	{"numbers in brackets", "value [0x201]\n()[0x201]\n(+0x1)[0x201]\n/app(+0x201)[0x201] x\n/app)[0x201]\n", ""},
 	{"frames of Firefox",
 		" 0:01.20 GECKO(1) #01: ???[/srv/app +0x100]\n#02: f(int)[app +0x200] (tail)\n#03: ???[app +0x300]\n#04: f[app +0x999]\n",
