@@ -41,7 +41,7 @@ start begins after that function.`,
 			defer d.Close()
 			limitHeap(commandMemory)
 			defer e.watch(args[0], out, obj)()
-			opt.File, opt.Binary = filepath.Base(args[0]), d.Binary()
+			opt.File, opt.Binary = filepath.Base(companion.Unbundled(args[0])), d.Binary()
 			if cmp.Or(opt.Binary, obj).Info().Kind == source.PE {
 				opt.CodeFile = opt.File
 			}

@@ -20,7 +20,7 @@ func Open(name string, opt Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := finder{place: place{name, opt}, file: d}
+	f := finder{place: place{Unbundled(name), opt}, file: d}
 	f.findDebugFile()
 	f.findParts()
 	return d, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/scratch"
@@ -22,13 +23,14 @@ type Source struct {
 	info  os.FileInfo // when it was opened; nil: of standard input
 }
 
-// OpenSource opens a file. With the name "-" it reads stdin into memory, unless
-// stdin is nil.
+// OpenSource opens a file, or that in a .dSYM folder. With the name "-" it reads stdin
+// into memory, unless stdin is nil.
 func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	if name == "-" && stdin != nil {
 		all, err := io.ReadAll(stdin)
 		return &Source{Source: bin.Bytes(all), close: func() error { return nil }}, err
 	}
+	name = Unbundled(name)
 	info, err := os.Stat(name) // first: opening a pipe waits for its writer
 	if err != nil {
 		return nil, named(name, err)
@@ -46,6 +48,19 @@ func OpenSource(name string, stdin io.Reader) (*Source, error) {
 	}
 	_ = f.Close() // the mapping stays
 	return &Source{Source: mapped(all), close: func() error { return unmap(all) }, name: name, info: info}, nil
+}
+
+// Unbundled returns the path of the only file with debug information in a .dSYM folder,
+// and other paths as they are.
+func Unbundled(name string) string {
+	if filepath.Ext(filepath.Clean(name)) != ".dSYM" {
+		return name
+	}
+	dir := filepath.Join(name, "Contents", "Resources", "DWARF")
+	if list, err := os.ReadDir(dir); err == nil && len(list) == 1 {
+		return filepath.Join(dir, list[0].Name())
+	}
+	return name
 }
 
 // named returns an error with the name of a file, in place of the one that errors of

@@ -62,7 +62,10 @@ func (t *llvmTool) open(q *llvmQuery) (p *program, message string) {
 	return p, errNoBuildID.Error()
 }
 
-var errNoBuildID = errors.New("could not find build ID")
+var (
+	errNoBuildID = errors.New("could not find build ID")
+	errDirectory = errors.New("is a directory")
+)
 
 // openFile opens a file, whose name may end with an architecture. The message is
 // empty if the file is open, and if the same message was returned before.
@@ -73,7 +76,7 @@ func (t *llvmTool) openFile(lib *library, name string) (p *program, message stri
 	}
 	p = lib.open(name, arch)
 	if st, err := os.Stat(name); err == nil && st.IsDir() {
-		message = "Is a directory"
+		message, p.err = "Is a directory", errDirectory // also if it is a bundle that can be opened
 	} else if p.err != nil {
 		if message = systemText(p.err); message == "" {
 			message = "The file was not recognized as a valid object file"

@@ -32,6 +32,7 @@ type Files struct {
 
 // Identify returns the identifiers of the first object of a file, and adds it.
 func (f *Files) Identify(path string) (ident.Module, error) {
+	path = companion.Unbundled(path)
 	if m, ok := f.known[path]; ok {
 		return m, nil
 	}
