@@ -1,6 +1,7 @@
 // Package apple adds names to crash reports of Apple's systems in the form of text.
 //
 //	0   Quince   0x0000000100002000 0x100000000 + 8192
+//	0   Quince   0x0000000100002000 Quince + 8192
 //	0   Quince   0x0000000100002000 fall + 16 (/src/fall.mm:77)
 //
 // A frame belongs to the image that contains its address; images are listed at the end of
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strconv"
 	"strings"
 
 	"symbolon/internal/filter"
@@ -129,17 +131,34 @@ func (r *report) readFrame(body []byte, at int, isException bool) {
 	isCaller := r.last.Inline && r.last.Addr == parsed.Addr
 	r.last = parsed
 	// Stripped programs have this symbol only: the frame is in any function.
-	if parsed.Symbol == "" || parsed.Symbol == "_mh_execute_header" || r.run.Force && !parsed.Inline && !isCaller {
+	if parsed.Symbol == "" || parsed.Symbol == "_mh_execute_header" || r.isOffset(body[symbol:], &parsed) || r.run.Force && !parsed.Inline && !isCaller {
 		f.index = r.ask(uint64(parsed.Addr), isException || f.number > 0)
 	}
 	r.frames = append(r.frames, f)
 }
 
+// isOffset reports whether the symbol of a frame is the name of its image, and its offset
+// that in the image.
+func (r *report) isOffset(text []byte, f *applecrash.Frame) bool {
+	offset, ok := bytes.CutPrefix(text, []byte(f.Module+" + "))
+	i := r.find(uint64(f.Addr))
+	return ok && i >= 0 && string(offset) == strconv.FormatUint(uint64(f.Addr-r.images[i].Addr), 10)
+}
+
+// find returns the index of the image that contains an address, or -1.
+func (r *report) find(addr uint64) int {
+	i := sort.Search(len(r.images), func(i int) bool { return uint64(r.images[i].Addr) > addr }) - 1
+	if i < 0 || addr-uint64(r.images[i].Addr) > r.images[i].Size {
+		return -1
+	}
+	return i
+}
+
 // ask adds an address to the query and returns its index, or -1 if it cannot be
 // looked up.
 func (r *report) ask(addr uint64, isReturn bool) int {
-	i := sort.Search(len(r.images), func(i int) bool { return uint64(r.images[i].Addr) > addr }) - 1
-	if i < 0 || addr-uint64(r.images[i].Addr) > r.images[i].Size {
+	i := r.find(addr)
+	if i < 0 {
 		return -1
 	}
 	m := &r.images[i]

@@ -85,6 +85,17 @@ func TestFramesGetNames(t *testing.T) {
 	}
 }
 
+func TestNameOfTheImageIsNotASymbol(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"Quince + 769": "run + 1", "Quince + 16": "Quince + 16", "Quince": "Quince", "Pip + 769": "Pip + 769",
+	} {
+		in := strings.Replace(report, "_mh_execute_header + 769", symbol, 1)
+		if got := rewrite(t, &filter.Run{}, in); !strings.Contains(got, "0x0000000100000301 "+want+"\n") {
+			t.Errorf("%s: got\n%s", symbol, got)
+		}
+	}
+}
+
 func TestForceReplacesNamesOnce(t *testing.T) {
 	want := strings.Replace(named, "main + 8", "run + 0", 1)
 	got := rewrite(t, &filter.Run{Force: true}, named)
