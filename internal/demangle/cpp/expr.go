@@ -338,12 +338,13 @@ func (p *Printer) printDesignated(n *Node) {
 // printPackSize writes the size of a pack. GNU counts, LLVM writes its elements.
 func (p *Printer) printPackSize(n *Node) {
 	if p.isLLVM || p.Nodes[n.A].Kind == KindArgument {
+		isParam := p.Nodes[n.A].Kind == KindParam
 		p.AppendString("sizeof...")
-		if p.isLLVM {
+		if p.isLLVM && !isParam {
 			p.AppendByte(' ')
 		}
 		p.openParen()
-		if p.Nodes[n.A].Kind == KindParam {
+		if isParam {
 			p.printExpansion(&Node{A: n.A})
 		} else {
 			p.Print(n.A)

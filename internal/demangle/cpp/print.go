@@ -166,6 +166,17 @@ func (p *Printer) printWord(w Word) { p.AppendString(w.spelling(p.isLLVM)) }
 // printText writes bytes of the mangled name.
 func (p *Printer) printText(n *Node) { p.Out = append(p.Out, p.name[n.At:n.At+n.N]...) }
 
+// printStructor writes a constructor or a destructor. LLVM omits the name of a class that
+// has none in its source.
+func (p *Printer) printStructor(n *Node) {
+	if n.Kind == KindDestructor {
+		p.AppendByte('~')
+	}
+	if k := p.Nodes[n.A].Kind; !p.isLLVM || k != KindClosure && k != KindUnnamed {
+		p.Print(n.A)
+	}
+}
+
 // printName writes a name, or a part of one.
 func (p *Printer) printName(n *Node) {
 	switch n.Kind {
@@ -186,11 +197,8 @@ func (p *Printer) printName(n *Node) {
 	case KindConversion:
 		p.AppendString("operator ")
 		p.Print(n.A)
-	case KindStructor:
-		p.Print(n.A)
-	case KindDestructor:
-		p.AppendByte('~')
-		p.Print(n.A)
+	case KindStructor, KindDestructor:
+		p.printStructor(n)
 	case KindNested:
 		p.Print(n.A)
 		p.AppendString("::")
