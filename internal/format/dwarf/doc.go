@@ -43,7 +43,7 @@
 // with "::" between them; a type may be in a type unit. An unnamed namespace is
 // "(anonymous namespace)"; an unnamed type adds nothing; the scopes outside of
 // a function are not added to a type in it. In C, Objective-C and Go names have
-// no scope.
+// no scope, and neither have methods of Objective-C++.
 //
 // # Split units
 //

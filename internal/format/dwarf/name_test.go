@@ -77,6 +77,13 @@ func TestLanguagesWithoutScope(t *testing.T) {
 	}
 }
 
+func TestMethodsOfObjectiveCHaveTheirClassOnce(t *testing.T) {
+	m := &die{Tag: tSub, Attrs: attrs{{aName, fString, "-[Jar set::]"}, {aDecl, fPresent, 1}}}
+	u := cu(0x11, named(tStruct, "Jar", m), code(0x10, fixture.DwarfAttr{aSpec, fRef4, m}))
+	u.Root.Kids = append(u.Root.Kids, named(tStruct, "Jar", fn("+[Jar new]", 0x20, 0x30), fn("-", 0x30, 0x40)))
+	expect(t, show(t, dwarf.Open(sections(one(u)), 0)), "-[Jar set::] 10-20\n+[Jar new] 20-30\nJar::- 30-40\n")
+}
+
 func TestOriginsInOtherUnits(t *testing.T) {
 	d := little()
 	m := named(tSub, "m")

@@ -96,8 +96,18 @@ func (n *resolver) appendName(dst []byte, p place) []byte {
 	if o.name == 0 {
 		return dst
 	}
-	dst = n.appendScopes(dst, o.end, maxScopes)
-	return append(dst, p.d.string(o.name)...)
+	text := p.d.string(o.name)
+	if !isMethod(text) {
+		dst = n.appendScopes(dst, o.end, maxScopes)
+	}
+	return append(dst, text...)
+}
+
+// isMethod reports whether a name is that of a method of Objective-C, -[Class name], which
+// includes its class. Clang puts the methods of Objective-C++ into their class from
+// DWARF 5 on.
+func isMethod(name []byte) bool {
+	return len(name) > 1 && (name[0] == '-' || name[0] == '+') && name[1] == '['
 }
 
 // appendScopes appends the scopes of the DIE at p, each with "::".
