@@ -26,7 +26,7 @@ func (o *byStart[T]) sort(all []T, start func(*T) uint64) {
 		return
 	}
 	if len(all) >= 1<<placeBits-1 || most-least >= 1<<(64-placeBits) {
-		slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(start(&a), start(&b)) })
+		sortWide(all, start)
 		return
 	}
 	keys := slices.Grow(o.keys[:0], len(all))[:len(all)]
@@ -51,4 +51,22 @@ func (o *byStart[T]) sort(all []T, start func(*T) uint64) {
 		}
 	}
 	o.keys = keys
+}
+
+// sortWide is sort for starts of any distance. It compares no values of T, which would
+// be allocated for the call of start.
+func sortWide[T any](all []T, start func(*T) uint64) {
+	type key struct {
+		start uint64
+		from  int
+	}
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = key{start(&all[i]), i}
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from)) })
+	from := slices.Clone(all)
+	for i := range keys {
+		all[i] = from[keys[i].from]
+	}
 }

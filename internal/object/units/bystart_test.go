@@ -27,3 +27,16 @@ func TestByStartIsAStableSort(t *testing.T) {
 		}
 	}
 }
+
+func TestDistantStartsAreSortedInLittleMemory(t *testing.T) {
+	all, order := make([]uint64, 1000), byStart[uint64]{}
+	got := testing.AllocsPerRun(10, func() {
+		for i := range all {
+			all[i] = uint64(i) * 7919 % 1000 << 50
+		}
+		order.sort(all, func(x *uint64) uint64 { return *x })
+	})
+	if got > 4 || !slices.IsSorted(all) {
+		t.Errorf("%v allocations, sorted: %v", got, slices.IsSorted(all))
+	}
+}
