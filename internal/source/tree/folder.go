@@ -25,6 +25,7 @@ const (
 	indexTime   = time.Hour        // to read all files once
 	indexFactor = 20               // a folder is read again after this times as long as that takes
 	buildIDs    = ".build-id"
+	inBundle    = "Contents/Resources/DWARF/" // the debug files of a .dSYM folder
 )
 
 // lister is a bucket that can list its folders.
@@ -35,7 +36,7 @@ type lister interface {
 // folder has the contents of a source without a layout, by its top two levels.
 type folder struct {
 	sites []site              // other layouts than the native one
-	files map[string]file     // of the top level, by name
+	files map[string]file     // of the top level and in bundles, by name
 	byID  map[string][]string // their names, by the ids in them
 	more  bool                // there are more files than are indexed
 	same  bool                // there are more files of one id than are indexed
@@ -50,7 +51,7 @@ type site struct {
 	kinds  []string // empty: all
 }
 
-// file is a file of the top level.
+// file is a file of the top level or in a bundle.
 type file struct {
 	version string
 	kind    string // format; empty: a file without ids
@@ -90,34 +91,51 @@ func (s *Source) contents(ctx context.Context) (*folder, error) {
 	return &folder{}, fault.New(fault.Timeout, s.place, "the files of the folder are still being indexed: try again")
 }
 
-// readFolder reads the top two levels of the folder, and the ids of its files. A
-// folder that cannot be read has nothing.
+// readFolder reads the top two levels of the folder, and the ids of its files and of
+// those in bundles. A folder that cannot be read has nothing.
 func (s *Source) readFolder(ctx context.Context) (*folder, int64, error) {
 	start := s.now()
 	s.began.Store(start.UnixNano())
 	defer s.began.Store(0)
 	f := &folder{files: map[string]file{}, byID: map[string][]string{}}
 	var folders []string
+	bundles := []string{""} // the folder may be one itself
 	size := int64(0)
-	_ = s.lister.ReadFolder("", func(name string, isFolder bool) bool {
-		switch {
-		case isFolder && len(folders) < maxSampled:
-			folders = append(folders, name)
-		case isFolder:
-		case len(f.files) == maxIndexed:
+	add := func(name string) bool {
+		if len(f.files) == maxIndexed {
 			f.more = true
-		default:
+		} else {
 			size += s.addFile(ctx, f, name)
 		}
 		return ctx.Err() == nil
+	}
+	_ = s.lister.ReadFolder("", func(name string, isFolder bool) bool {
+		switch {
+		case isFolder && strings.HasSuffix(name, ".dSYM"):
+			if len(bundles) > maxIndexed {
+				f.more = true
+			} else {
+				bundles = append(bundles, name+"/")
+			}
+		case isFolder && len(folders) < maxSampled:
+			folders = append(folders, name)
+		case !isFolder:
+			return add(name)
+		}
+		return ctx.Err() == nil
 	})
+	for _, bundle := range bundles {
+		_ = s.lister.ReadFolder(bundle+inBundle, func(name string, isFolder bool) bool {
+			return isFolder || add(bundle+inBundle+name)
+		})
+	}
 	f.sites = s.recognise(f, folders)
 	f.took = s.now().Sub(start)
 	s.last.Store(f)
 	return f, size, ctx.Err()
 }
 
-// addFile adds a file of the top level, and returns about how much memory that
+// addFile adds a file of the top level or of a bundle, and returns about how much memory that
 // takes.
 func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	attrs, err := s.bucket.Stat(ctx, name)
@@ -224,7 +242,7 @@ var kindsOf = map[string][]string{
 	"sourcebundle": {source.SourceBundle},
 }
 
-// named returns the files of the top level that have an id of m, with the kind among
+// named returns the indexed files that have an id of m, with the kind among
 // these that each is asked for as.
 func (s *Source) named(f *folder, m ident.Module, kinds []string) (list []source.Candidate) {
 	other := m

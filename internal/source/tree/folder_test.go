@@ -89,6 +89,11 @@ func there(t *testing.T, s source.Source, m ident.Module) (list []string) {
 
 func TestFolderWithoutALayoutIsRecognised(t *testing.T) {
 	rest := buildID[2:]
+	uuid, err := ident.ParseBreakpadID("4C4C448355553144A157A1FFD82887C00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byUUID := ident.Module{Type: ident.TypeMachO, DebugFile: "Kiln", DebugID: uuid}
 	for _, c := range []struct {
 		name  string
 		files map[string][]byte
@@ -105,6 +110,9 @@ func TestFolderWithoutALayoutIsRecognised(t *testing.T) {
 		{"program by debug id", map[string][]byte{"a.out": corpus(t, "gcc-dwarf5"), "notes.txt": []byte("-")}, byDebugID(), "a.out"},
 		{"companion by code id", map[string][]byte{"b.debug": corpus(t, "debuglink.debug")}, ident.Module{CodeID: buildID}, "b.debug"},
 		{".sym by debug id", map[string][]byte{"x.sym": []byte("MODULE Linux x86_64 3DABEECA56AC7938C0A40E7BBC2A2AD90 kiln\nFUNC 10 10 0 f\n")}, byDebugID(), "x.sym"},
+		{"bundle among others", map[string][]byte{"Kiln.app.dSYM/Contents/Resources/DWARF/Kiln": corpus(t, "macho-arm64.dsym"), "Pip.dSYM/Contents/Info.plist": nil}, byUUID,
+			"Kiln.app.dSYM/Contents/Resources/DWARF/Kiln"},
+		{"bundle itself", map[string][]byte{"Contents/Resources/DWARF/Kiln": corpus(t, "macho-arm64.dsym"), "Contents/Resources/DWARF/x/y": nil}, byUUID, "Contents/Resources/DWARF/Kiln"},
 		{"sources by build id", map[string][]byte{"kiln.src.zip": sources(t)}, byCodeID(), "kiln.src.zip"},
 	} {
 		root := folder(t, c.files)
