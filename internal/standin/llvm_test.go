@@ -1,6 +1,7 @@
 package standin_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,6 +79,34 @@ func TestSymbolsOfMachOAreThoseThatLLVMChooses(t *testing.T) {
 	}
 	if got, want := output(t, "llvm-symbolizer", "-e", name+":arm64", "DATA 0x2008"), "datum\n8192 24\n??:?\n\n"; got != want {
 		t.Errorf("data: got\n%swant\n%s", got, want)
+	}
+}
+
+func TestBundleIsADirectoryAsToLLVM(t *testing.T) {
+	bundle := filepath.Join(t.TempDir(), "lib.dSYM")
+	inside := filepath.Join(bundle, "Contents", "Resources", "DWARF")
+	if err := os.MkdirAll(inside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(labelled(t), filepath.Join(inside, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	var out, stderr bytes.Buffer
+	env := &standin.Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}
+	standin.For("llvm-symbolizer")(t.Context(), env, []string{"llvm-symbolizer", "-e", bundle, "0x1104"})
+	if out.Len() > 0 && out.String() != "??\n??:0:0\n\n" || !strings.Contains(stderr.String(), "Is a directory") {
+		t.Errorf("got %q and the error %q", &out, &stderr)
+	}
+}
+
+func TestShortNameOfABlockIsReadable(t *testing.T) {
+	const source = "extern void take(void (^)(int)); void fill(int n) { take(^(int k) { take(0); }); }\n"
+	object := compile(t, "jar.cc", source, "arm64-apple-macos13", "-g", "-fblocks", "-O1")
+	for flag, want := range map[string]string{"--demangle": "invocation function for block in fill(int)", "--no-demangle": "___Z4filli_block_invoke"} {
+		got := output(t, "llvm-symbolizer", "-f=short", flag, "-e", object, "___Z4filli_block_invoke")
+		if name, _, _ := strings.Cut(got, "\n"); name != want {
+			t.Errorf("%s: got %s, want %s", flag, name, want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"symbolon/internal/companion"
 	"symbolon/internal/demangle"
@@ -62,10 +63,7 @@ func (t *llvmTool) open(q *llvmQuery) (p *program, message string) {
 	return p, errNoBuildID.Error()
 }
 
-var (
-	errNoBuildID = errors.New("could not find build ID")
-	errDirectory = errors.New("is a directory")
-)
+var errNoBuildID = errors.New("could not find build ID")
 
 // openFile opens a file, whose name may end with an architecture. The message is
 // empty if the file is open, and if the same message was returned before.
@@ -76,8 +74,9 @@ func (t *llvmTool) openFile(lib *library, name string) (p *program, message stri
 	}
 	p = lib.open(name, arch)
 	if st, err := os.Stat(name); err == nil && st.IsDir() {
-		message, p.err = "Is a directory", errDirectory // also if it is a bundle that can be opened
-	} else if p.err != nil {
+		p.err = syscall.EISDIR // also of a bundle that can be opened
+	}
+	if p.err != nil {
 		if message = systemText(p.err); message == "" {
 			message = "The file was not recognized as a valid object file"
 		}
@@ -253,7 +252,7 @@ func (t *llvmTool) name(p *program, name string) string {
 		return ""
 	case t.functions == "short" && p.info.Kind == "pdb":
 		return demangle.Name(t.plain(p, name), demangle.NoParams)
-	case t.functions == "short":
+	case t.functions == "short" && !(t.demangle && strings.HasPrefix(name, "___Z")): // of a block, which has no other name
 		return shortName(name)
 	case !t.demangle:
 		return name
