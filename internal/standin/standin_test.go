@@ -130,6 +130,7 @@ func TestLastPartHasNoScopes(t *testing.T) {
 		"f": "f", "ns::f": "f", "a::b<c::d>::e<f::g>": "e<f::g>", "(anonymous namespace)::f": "f",
 		"a::operator<": "operator<", "a::operator->": "operator->", "a::operator b::c": "operator b::c",
 		"f(int)::{lambda(x::y)#1}::operator()": "operator()", "a::~b": "~b", "": "", "a::": "",
+		"-[Jar set::]": "-[Jar set::]", "ns::+[Jar(Pip) set::]": "+[Jar(Pip) set::]",
 	} {
 		if got := standin.LastPart(name); got != want {
 			t.Errorf("%q: %q", name, got)
