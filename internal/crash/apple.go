@@ -61,9 +61,10 @@ func (p *Processor) SymbolicateApple(ctx context.Context, r *applecrash.Report, 
 	return nil
 }
 
-// imageOf returns the image to look up a frame in, -1 if its function is known.
+// imageOf returns the image to look up a frame in, -1 if its function is known. Frames of
+// stripped programs may have the name of the image or of its header instead of a function.
 func imageOf(r *applecrash.Report, f *applecrash.Frame) int32 {
-	if f.Symbol == "" {
+	if f.Symbol == "" || f.Symbol == f.Module || f.Symbol == "_mh_execute_header" {
 		for i, x := range r.Images {
 			if f.Addr >= x.Addr && uint64(f.Addr-x.Addr) <= x.Size {
 				return int32(i)

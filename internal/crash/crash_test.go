@@ -458,6 +458,9 @@ Thread 0 Crashed:
 0   orchard  0x0000000040001004 0x40000000 + 4100
 1   orchard  0x0000000040002008 known + 8
 2   orchard  0x0000000040001040 0x40000000 + 4160
+3   orchard  0x0000000040001040 orchard + 4160
+4   orchard  0x0000000040001040 _mh_execute_header + 4160
+5   orchard  0x0000000040009040 orchard + 36928
 
 Binary Images:
 0x40000000 - 0x4000ffff orchard x86_64  <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /srv/orchard
@@ -475,7 +478,7 @@ func TestAppleReportIsSymbolicated(t *testing.T) {
 	for _, f := range r.Threads[0].Frames {
 		got = append(got, fmt.Sprintf("%s %s:%d %v", f.Symbol, f.File, f.Line, f.Inline))
 	}
-	want := "[pick ./main.c:3 true harvest ./main.c:7 false known :0 false harvest ./main.c:3 false]"
+	want := "[pick ./main.c:3 true harvest ./main.c:7 false known :0 false harvest ./main.c:3 false harvest ./main.c:3 false harvest ./main.c:3 false orchard :0 false]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
