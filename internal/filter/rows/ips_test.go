@@ -70,6 +70,19 @@ func TestFramesOfReportAreNamed(t *testing.T) {
 	}
 }
 
+func TestHeaderIsNotAFunctionOfAReport(t *testing.T) {
+	for symbol, want := range map[string]string{"_mh_execute_header": "main", "known": "known"} {
+		in := strings.Replace(report, `[{"imageOffset":64,`, `[{"symbol":"`+symbol+`","symbolLocation":64,"imageOffset":64,`, 2)
+		r, err := applecrash.Read([]byte(rewriteReport(t, &filter.Run{Names: reportNames}, in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Threads[0].Frames[0]; got.Symbol != want {
+			t.Errorf("%s: %+v", symbol, got)
+		}
+	}
+}
+
 func TestOtherReportsAreCopied(t *testing.T) {
 	for _, text := range []string{"", "{}", "x\n", report[:len(report)-4], "{\"bug_type\":\"1\"}\nProcess: a\n", "{}\n[]", "{}\n{\"threads\":[{\"frames\":[{}]}]}"} {
 		if got := rewriteReport(t, &filter.Run{Names: reportNames}, text); got != text {
