@@ -102,6 +102,30 @@ func TestGoProgramsThatMoveAreAnswered(t *testing.T) {
 }
 
 func TestStrippedGoProgramsOfMachO(t *testing.T) {
+	const base, chained = 0x400000, 1 << 51 // the distance to the next fixup
+	for name, pointer := range map[string]func(addr uint64) uint64{
+		"addresses": func(addr uint64) uint64 { return addr }, "chain of addresses": func(addr uint64) uint64 { return addr | chained },
+		"chain of offsets": func(addr uint64) uint64 { return addr - base | chained },
+	} {
+		g := goProgram(20)
+		table, trees := g.Bytes()
+		module := g.Module(table, pointer(0x401000), pointer(0x401800), pointer(0x500000))
+		m := fixture.NewMachO(fixture.MachOX64, 3, fixture.MachOExec)
+		m.Segment("__TEXT", base, 0x10000, // with functions of C around those of Go
+			fixture.MachOSection{Name: "__text", Addr: 0x400800, Data: make([]byte, 0x1100), Flags: fixture.MachOCode},
+			fixture.MachOSection{Name: "__gopclntab", Addr: 0x403000, Data: table})
+		m.Segment("__DATA", 0x500000, 0x200000,
+			fixture.MachOSection{Name: "__rodata", Addr: 0x500000, Data: trees}, fixture.MachOSection{Name: "__noptrdata", Addr: 0x600000, Data: module})
+		o := open(t, m.Bytes())
+		wants(t, o, map[uint64]string{
+			0xfff: "", 0x1000: "main.first /a/main.go:5 [1000+30]", 0x1040: "main.second /a/main.go:21 [1030+20]",
+			0x103a: "main.inlined /a/in.go:30 < main.second /a/main.go:20 [1030+20]",
+		})
+		agreeWithTable(t, o, name)
+	}
+}
+
+func TestGoProgramOfMachOWithoutModuleDataIsAnswered(t *testing.T) {
 	table, _ := goProgram(20).Bytes()
 	m := fixture.NewMachO(fixture.MachOX64, 3, fixture.MachOExec)
 	m.Segment("__TEXT", 0x400000, 0x10000,

@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -105,10 +106,52 @@ func (b *machoFile) openGo() {
 		b.Found.Add("damaged sections", err.Error())
 		return
 	}
+	t.ReadAt = b.readAt
 	if text := b.f.Section("__TEXT", "__text"); text != nil {
 		t.Text, t.End = text.Addr, text.Addr+text.Size
 	}
+	for _, name := range [...]string{"__go_module", "__noptrdata", "__data"} {
+		s := b.f.Section("", name)
+		if s == nil {
+			continue
+		}
+		data, _ := b.f.Data(s) // without it there are no inlined calls
+		if m, ok := t.Module(data); ok {
+			t.Text, t.End = cmp.Or(b.loaded(m.Text.Value), t.Text), cmp.Or(b.loaded(m.End.Value), t.End)
+			t.GoFunc = b.loaded(m.GoFunc.Value)
+			break
+		}
+	}
 	b.setGo(t)
+}
+
+// loaded returns the address that the loader makes of a pointer, or 0 if that is in no
+// section. In a chain of fixups the lower 36 bits have the address, or that from the
+// image on.
+func (b *machoFile) loaded(pointer uint64) uint64 {
+	const target = 1<<36 - 1
+	for _, addr := range [...]uint64{pointer, pointer & target, pointer&target + b.Bases[0]} {
+		if b.inSection(addr) {
+			return addr
+		}
+	}
+	return 0
+}
+
+// readAt returns n bytes at an address.
+func (b *machoFile) readAt(addr uint64, n int) []byte {
+	for i := range b.f.Sections {
+		s := &b.f.Sections[i]
+		if addr < s.Addr || addr-s.Addr >= s.Size {
+			continue
+		}
+		data, err := b.f.Data(s)
+		if at := addr - s.Addr; err == nil && at <= uint64(len(data)) && uint64(n) <= uint64(len(data))-at {
+			return data[at : at+uint64(n)]
+		}
+		return nil
+	}
+	return nil
 }
 
 // findNeeds sets the files with the debug information: in a dSYM, or still in the object
