@@ -98,7 +98,7 @@ func (f *configFlags) readAnd(e *env, check func(config.Config) error) (*config.
 	if unread != nil {
 		err = unread // other errors may follow from it
 	}
-	if wrong := (*config.FlagError)(nil); errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*config.FlagError](err); ok {
 		err = cli.Usage(err.Error())
 	}
 	return cfg, loaded, err

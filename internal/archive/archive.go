@@ -65,8 +65,7 @@ func Each(src bin.Source, name string, l Limits, space bin.Space, yield func(nam
 		name = path.Base(name)
 	}
 	err := w.source(name, src, 0, false)
-	var left *exit
-	if errors.As(err, &left) {
+	if left, ok := errors.AsType[*exit](err); ok {
 		return left.error
 	}
 	return err

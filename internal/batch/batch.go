@@ -103,7 +103,7 @@ func Run(ctx context.Context, o *Options) (_ *Result, err error) {
 	}
 	w.out = &bucket.Exclusive{Bucket: store}
 	defer func() {
-		if file := (*fs.PathError)(nil); errors.As(err, &file) { // those of inputs have none
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // those of inputs have none
 			err = within(o.Out, err)
 		}
 	}()

@@ -184,7 +184,7 @@ func within(place string, err error) error {
 	if at.Place != place && !strings.HasPrefix(at.Place, place+"/") && !strings.Contains(at.Place, "://") {
 		at.Place = place + "/" + at.Place
 	}
-	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		at.Detail, at.Cause = file.Err.Error(), file.Err
 		if at.Kind == fault.Internal { // such as a full disk
 			return fmt.Errorf("%s: %w", at.Place, file.Err)

@@ -15,8 +15,7 @@ import (
 // that the outer errors add, and without data from the other side, which
 // net/http repeats: it may contain secrets that we sent.
 func innermost(err error) string {
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return lookup.Err
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {

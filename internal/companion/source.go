@@ -66,8 +66,7 @@ func Unbundled(name string) string {
 // named returns an error with the name of a file, in place of the one that errors of
 // package os have.
 func named(name string, err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
 	return fmt.Errorf("%s: %w", name, err)

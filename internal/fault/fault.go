@@ -85,8 +85,7 @@ func Of(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Kind: KindOf(err), Detail: err.Error(), Cause: err}

@@ -58,8 +58,7 @@ func (m *Missing) key() missingKey {
 
 // Reason returns the kind of the failure.
 func (m *Missing) Reason() string {
-	var f *fault.Error
-	if errors.As(m.Why, &f) {
+	if f, ok := errors.AsType[*fault.Error](m.Why); ok {
 		return f.Kind.String()
 	}
 	return "no identifier"

@@ -142,8 +142,7 @@ func (r round) discardIdle(ctx context.Context, k int) (bool, error) {
 		}
 	}
 	_, err = r.publish(ctx, parts)
-	var refused *Refusal
-	if errors.As(err, &refused) { // the other upload was refused, and has ended
+	if _, ok := errors.AsType[*Refusal](err); ok { // the other upload was refused, and has ended
 		err = nil
 	}
 	return true, err

@@ -79,8 +79,7 @@ func probe(key, dir string) error {
 		if _, missing := os.Lstat(at); errors.Is(missing, fs.ErrNotExist) {
 			continue
 		}
-		var path *fs.PathError
-		if errors.As(err, &path) {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err // the path has a random name
 		}
 		return fmt.Errorf("%s is %q: create a folder in %s: %w", key, dir, at, err)

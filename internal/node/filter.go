@@ -109,8 +109,7 @@ func (n *Node) runOf(r *http.Request, g *token.Grant, door string, routes []api.
 		inner.URL = &url.URL{Path: path}
 		inner.Header.Del("Accept")
 		text, err := n.answer(routes, inner, body)
-		var refused *filter.StatusError
-		if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized {
+		if refused, ok := errors.AsType[*filter.StatusError](err); ok && refused.Status == http.StatusUnauthorized {
 			refused.Status = http.StatusForbidden // of this row
 		}
 		return text, err

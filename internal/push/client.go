@@ -78,8 +78,7 @@ func (c *Client) Push(ctx context.Context, names, packages []string) (Summary, e
 // fail reports a failed file.
 func (c *Client) fail(name string, err error) {
 	c.summary.Failed++
-	var path *fs.PathError
-	if errors.As(err, &path) && path.Path == name {
+	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Path == name {
 		err = path.Err
 	}
 	text := c.sender.redact(err.Error())

@@ -60,7 +60,7 @@ func fillFile(f *os.File, name string, fill func(io.Writer) error) error {
 
 // cause returns the reason of an error of package os.
 func cause(err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

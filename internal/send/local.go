@@ -53,7 +53,7 @@ func (l *Local) Add(ctx context.Context, f *File) error {
 	default:
 		_, err = l.draft.Add(ctx, f.Name(), f.reader())
 	}
-	if refused := (*store.Refusal)(nil); errors.As(err, &refused) {
+	if _, ok := errors.AsType[*store.Refusal](err); ok {
 		o, err = Outcome{File: f, State: Refused, Detail: err.Error()}, nil
 	}
 	if err == nil {

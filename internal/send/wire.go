@@ -196,7 +196,7 @@ func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, aft
 	}
 	resp, err := r.http.Do(req)
 	if err != nil {
-		if u := (*url.Error)(nil); errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err
 		}
 		text, canPass := transfer.Reason(err)

@@ -304,8 +304,7 @@ func copyChunks(w io.Writer, r io.Reader, buf, other []byte) (written int64, err
 }
 
 func writing(err error) error {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
 	return fault.New(fault.Internal, "", "write received bytes: %w", err)

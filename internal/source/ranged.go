@@ -247,8 +247,7 @@ func (f Final) Unwrap() error { return f.Err }
 
 // passing reports whether another try may succeed.
 func passing(err error) bool {
-	var final Final
-	if errors.As(err, &final) {
+	if _, ok := errors.AsType[Final](err); ok {
 		return false
 	}
 	var f *fault.Error

@@ -35,7 +35,7 @@ func lastPart(name string) string {
 	from, depth := 0, 0
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
-		case depth == 0 && i == from && (strings.HasPrefix(name[i:], "operator") || strings.HasPrefix(name[i+1:], "[")): // -[Class name::]
+		case depth == 0 && i == from && (strings.HasPrefix(name[i:], "operator") || (c == '-' || c == '+') && strings.HasPrefix(name[i+1:], "[")): // -[Class name::]
 			return name[i:]
 		case c == '<' || c == '(' || c == '{':
 			depth++

@@ -99,7 +99,7 @@ func addMembers(ctx context.Context, draft *store.Draft, zip bin.Source) error {
 		_, err := addFile(ctx, draft, &part{name: name}, in)
 		mu.Lock()
 		defer mu.Unlock()
-		if stored := (*store.Refusal)(nil); errors.As(err, &stored) {
+		if stored, ok := errors.AsType[*store.Refusal](err); ok {
 			first = cmp.Or(first, error(api.Invalid("%v", stored)))
 			return nil
 		}

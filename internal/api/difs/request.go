@@ -70,7 +70,7 @@ func readParts(body io.Reader) (parts []part, err error) {
 // requestError returns the error for a request that is invalid, unless its body could
 // not be read because of err.
 func requestError(err error, why string) error {
-	if unread := (*api.Refusal)(nil); errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*api.Refusal](err); ok {
 		return unread
 	}
 	return api.Invalid("invalid request: %s", why)

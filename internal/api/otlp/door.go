@@ -196,7 +196,7 @@ func (d *Door) send(r *http.Request, packed []byte) (*http.Response, error) {
 	req.Header.Set("Content-Type", protobuf)
 	req.Header.Set("Content-Encoding", "gzip")
 	resp, err := d.client.Do(req)
-	if inner := (*url.Error)(nil); errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // without the address, which may have secrets
 	}
 	return resp, err

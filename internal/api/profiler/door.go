@@ -131,8 +131,7 @@ var jsonTypes = map[reflect.Kind]string{reflect.Struct: "an object", reflect.Str
 // decode decodes a request.
 func decode(body []byte) (q request, err error) {
 	err = json.Unmarshal(body, &q)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return q, fmt.Errorf("invalid %s: must be %s", cmp.Or(wrong.Field, "request"), jsonTypes[wrong.Type.Kind()])
 	}
 	if err != nil {

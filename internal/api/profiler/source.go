@@ -168,7 +168,7 @@ func readFile(stat func(string) (fs.FileInfo, error), open func(string) (*os.Fil
 
 // cause returns the error of a system call without its path.
 func cause(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -25,7 +25,7 @@ func Form(r *http.Request) (*multipart.Reader, error) {
 
 // FormError returns the error of a body that cannot be read or is not a form.
 func FormError(err error) error {
-	if body := (*api.Refusal)(nil); errors.As(err, &body) {
+	if body, ok := errors.AsType[*api.Refusal](err); ok {
 		return body
 	}
 	return api.Invalid("the body is not multipart/form-data: %v", err)

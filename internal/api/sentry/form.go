@@ -109,8 +109,7 @@ func (d *Door) spool(f *form, from io.Reader) (err error) {
 
 // partError returns the error of a body that cannot be read or is not a form.
 func partError(err error) error {
-	var unread *api.Refusal
-	if errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*api.Refusal](err); ok {
 		return unread
 	}
 	return api.Refuse(http.StatusBadRequest, "the body is not multipart/form-data: %v", err)

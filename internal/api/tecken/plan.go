@@ -68,7 +68,7 @@ func (d *Door) plan(w http.ResponseWriter, r *http.Request) error {
 		Files []planned `json:"files"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.Files == nil {
-		if body := (*api.Refusal)(nil); errors.As(err, &body) {
+		if body, ok := errors.AsType[*api.Refusal](err); ok {
 			return body
 		}
 		return api.Invalid("malformed JSON request body")

@@ -165,8 +165,7 @@ func (t *intake) file(part *multipart.Part) error {
 		}
 		return t.add(name+member, r)
 	})
-	var refused *api.Refusal
-	if errors.As(err, &refused) { // an archive that cannot be unpacked
+	if refused, ok := errors.AsType[*api.Refusal](err); ok { // an archive that cannot be unpacked
 		t.note(fileResult{Name: name, Refused: refused.Text})
 		return nil
 	}

@@ -127,8 +127,7 @@ func (d *Door) makeToken(v *visit, _ *progress) (outcome, error) {
 // tokenError returns the error of a change of the tokens: one that the form causes is for
 // the client, and one of the store for the log.
 func tokenError(err error) error {
-	var failed *fault.Error
-	if errors.As(err, &failed) {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
 	return api.Invalid("%v", err)

@@ -94,8 +94,7 @@ func (d *decoder) readSources(name string) {
 		return
 	}
 	if err := stdjson.Unmarshal(text, &d.q.Sources); err != nil {
-		var kind *stdjson.UnmarshalTypeError
-		if errors.As(err, &kind) {
+		if kind, ok := errors.AsType[*stdjson.UnmarshalTypeError](err); ok {
 			d.invalid(strings.TrimSuffix("sources."+kind.Field, "."), jsonType(kind.Type))
 		} else {
 			d.invalid(name, "an array of source objects") // the error may quote a secret

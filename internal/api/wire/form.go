@@ -35,7 +35,7 @@ func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 			return nil, err
 		}
 		err := q.decode(bytes.NewReader(parts[name]), limits, func(d *decoder) { formParts[name](d, name) })
-		if refused := (*api.Refusal)(nil); errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*api.Refusal](err); ok {
 			if !strings.HasPrefix(refused.Text, name) {
 				refused.Text = name + ": " + refused.Text
 			}
@@ -57,7 +57,7 @@ func checkSyntax(name string, part []byte) error {
 		return nil
 	}
 	place := int64(len(part))
-	if wrong := (*stdjson.SyntaxError)(nil); errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*stdjson.SyntaxError](err); ok {
 		place = wrong.Offset
 	}
 	return api.Refuse(http.StatusBadRequest, "%s: invalid JSON at byte %d: %s", name, place, err)

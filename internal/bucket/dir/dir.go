@@ -276,8 +276,7 @@ func (d *root) write(ctx context.Context, key string, r io.Reader, a bucket.Attr
 		}
 	}()
 	if _, err := bucket.Copy(ctx, f, r, a); err != nil {
-		var e *fs.PathError
-		if errors.As(err, &e) && e.Path == f.Name() { // ours, not the reader's
+		if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == f.Name() { // ours, not the reader's
 			return false, failure(key, err)
 		}
 		return false, err

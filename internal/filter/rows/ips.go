@@ -97,8 +97,8 @@ func (r *reader) readReportStack(exact int) {
 			case "imageOffset":
 				f.addr.addr, f.hasAddr = r.number()
 			case "symbol":
-				name := string(r.json.Text())
-				isNamed = name != "" && name != "_mh_execute_header" // the symbol of stripped programs
+				name := r.json.Text()
+				isNamed = len(name) > 0 && string(name) != "_mh_execute_header" // the symbol of stripped programs
 			case "inline":
 				isInline = string(r.json.Skip()) == "true"
 			default:

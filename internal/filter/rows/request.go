@@ -35,8 +35,7 @@ func (u *unit) answerRequests(ctx context.Context) error {
 func (w *row) answer(ctx context.Context, run *filter.Run) error {
 	var err error
 	w.text, err = run.Ask(ctx, w.path, w.asked.of(w.doc))
-	var refused *filter.StatusError
-	if errors.As(err, &refused) && refused.IsRefusal() {
+	if refused, ok := errors.AsType[*filter.StatusError](err); ok && refused.IsRefusal() {
 		w.shape, w.err = invalid, errors.New(refused.Reason)
 		return nil
 	}

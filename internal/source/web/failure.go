@@ -115,7 +115,7 @@ func connecting(err error) bool {
 // wording returns a text for an error of a connection, and whether another try may
 // succeed.
 func wording(err error) (text string, again bool) {
-	if proxy := proxyError(0); errors.As(err, &proxy) {
+	if proxy, ok := errors.AsType[proxyError](err); ok {
 		return "the proxy answers " + statusText(int(proxy)), proxy >= 500
 	}
 	return transfer.Reason(err)

@@ -52,8 +52,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 	if err == nil {
 		return nil
 	}
-	var broke lost
-	if errors.As(err, &broke) {
+	if broke, ok := errors.AsType[lost](err); ok {
 		return broke.failure
 	}
 	if gone := total.Err(); gone != nil && errors.Is(err, context.Cause(total)) { // while it waited for memory
