@@ -139,7 +139,7 @@ func lookups(o *object.Object, name string) error {
 		return err
 	}
 	var addrs []uint64
-	for _, s := range strings.Fields(string(text)) {
+	for s := range strings.FieldsSeq(string(text)) {
 		addr, err := strconv.ParseUint(s, 16, 64)
 		if err != nil {
 			return err

@@ -480,7 +480,7 @@ func TestPartIsThatOfTheScheduler(t *testing.T) {
 		{"auto", "CLOUD_RUN_TASK_INDEX=1 CLOUD_RUN_TASK_COUNT=2", "{1 2}"}, {"auto/9", "CLOUD_RUN_TASK_INDEX=1 CLOUD_RUN_TASK_COUNT=2", "{1 9}"},
 	} {
 		clear(env)
-		for _, pair := range strings.Fields(c.env) {
+		for pair := range strings.FieldsSeq(c.env) {
 			name, value, _ := strings.Cut(pair, "=")
 			env[name] = value
 		}

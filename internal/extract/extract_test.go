@@ -482,7 +482,7 @@ func TestSymbolsWithoutSizeHaveRanges(t *testing.T) {
 
 func TestExtractReleasesPagesOfCode(t *testing.T) {
 	debug := fixture.NewSym("x").File(0, "/a.c")
-	for i := uint64(0); i < 32; i++ {
+	for i := range uint64(32) {
 		debug.Func(0x1000+i, 1, "f").Line(0x1000+i, 1, 6, 0)
 	}
 	relaxed := 0

@@ -92,7 +92,7 @@ func TestEveryLineHasTheFormat(t *testing.T) {
 	metric.Requests.Add(1, `a "b" \c`+"\nd\xff", "200")
 	metric.DownloadSeconds.Observe(.02, "here")
 	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z0-9_]+ .+|[a-z0-9_]+(\{[a-z_]+="([^"\\]|\\["\\n])*"(,[a-z_]+="([^"\\]|\\["\\n])*")*\})? ([0-9.e+-]+|[+]Inf|NaN))$`)
-	for _, l := range strings.Split(strings.TrimSuffix(exposition(), "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSuffix(exposition(), "\n"), "\n") {
 		if !line.MatchString(l) {
 			t.Errorf("not a line of the format: %q", l)
 		}

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -70,9 +71,7 @@ func (f *family[T]) add(k key) T {
 		return s
 	}
 	grown := make(map[key]T, len(old)+1)
-	for k, s := range old {
-		grown[k] = s
-	}
+	maps.Copy(grown, old)
 	s := f.create(k[:len(f.labels)]...)
 	grown[k] = s
 	f.series.Store(&grown)

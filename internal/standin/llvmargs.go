@@ -320,7 +320,7 @@ const llvmFlags = " --addresses --print-address --inlines --no-inlines --demangl
 // name of at most one other letter.
 func unknown(a string) string {
 	name, value, given := strings.Cut(a, "=")
-	for _, known := range strings.Fields(llvmFlags + llvmValues) {
+	for known := range strings.FieldsSeq(llvmFlags + llvmValues) {
 		if strings.HasPrefix(a, "--") && isNear(name, known) {
 			if given {
 				known += "=" + value

@@ -36,7 +36,7 @@ func TestBreakerCountsFailuresWithinItsWindow(t *testing.T) {
 	} {
 		b := transfer.Breaker{Limit: 3, Window: time.Minute}
 		open := false
-		for _, step := range strings.Fields(c.steps) {
+		for step := range strings.FieldsSeq(c.steps) {
 			seconds, good := strings.CutPrefix(step, "+")
 			d, err := time.ParseDuration(seconds + "s")
 			if err != nil {

@@ -164,7 +164,7 @@ func (s scene) process(t testing.TB) (*unwind.Process, rule.Registers) {
 		},
 	}
 	var regs rule.Registers
-	for _, r := range strings.Fields(s.regs) {
+	for r := range strings.FieldsSeq(s.regs) {
 		name, value, _ := strings.Cut(r, "=")
 		reg, ok := cpu.Reg(name)
 		var v uint64

@@ -41,7 +41,7 @@ type Place struct{ Endpoint, Bucket, AccessKey, SecretKey string }
 // spaces: http://ACCESS_KEY:SECRET_KEY@HOST:PORT/BUCKET. Tests leave blobs there.
 func Named(t testing.TB) (list []Place) {
 	t.Helper()
-	for _, text := range strings.Fields(os.Getenv("SYMBOLON_TEST_S3")) {
+	for text := range strings.FieldsSeq(os.Getenv("SYMBOLON_TEST_S3")) {
 		u, err := url.Parse(text)
 		if err != nil || u.User == nil {
 			t.Fatalf("invalid SYMBOLON_TEST_S3: must be http://ACCESS_KEY:SECRET_KEY@HOST:PORT/BUCKET, %v", err)

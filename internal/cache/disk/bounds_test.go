@@ -299,7 +299,7 @@ func TestPurgeChooses(t *testing.T) {
 // sorted is want in the order of got, if both have the same words.
 func sorted(want string, got []string) string {
 	words := map[string]bool{}
-	for _, word := range strings.Fields(want) {
+	for word := range strings.FieldsSeq(want) {
 		words[word] = true
 	}
 	for _, word := range got {

@@ -234,7 +234,7 @@ func (p *printer) breakpadColumns() (list []column, digits int) {
 	case "x86":
 		names = "eip esp ebp ebx esi edi eax ecx edx eflags=efl"
 	}
-	for _, n := range strings.Fields(names) {
+	for n := range strings.FieldsSeq(names) {
 		n, shown, _ := strings.Cut(n, "=")
 		reg, _ := cpu.Reg(n)
 		list = append(list, column{reg, cmp.Or(shown, n)})

@@ -5,6 +5,7 @@ package swift
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 
 	"symbolon/internal/demangle/core"
@@ -140,10 +141,8 @@ func (s *demangler) addOptional(kind kind, num int, kids ...ref) ref {
 
 // add makes a node whose children must all exist.
 func (s *demangler) add(kind kind, num int, kids ...ref) ref {
-	for _, k := range kids {
-		if k == 0 {
-			return 0
-		}
+	if slices.Contains(kids, 0) {
+		return 0
 	}
 	return s.addOptional(kind, num, kids...)
 }

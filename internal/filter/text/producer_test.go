@@ -145,7 +145,7 @@ func TestBacktracesInAProcess(t *testing.T) {
 // an address only.
 func frames(log, program string) string {
 	var list []string
-	for _, line := range strings.Split(log, "\n") {
+	for line := range strings.SplitSeq(log, "\n") {
 		if strings.Contains(line, program+".c:") || strings.HasPrefix(line, "SUMMARY: ") {
 			line = regexp.MustCompile(`0x[0-9a-f]+ in | \(BuildId: [0-9a-f]+\)`).ReplaceAllString(line, "")
 			line = regexp.MustCompile(`(\.c:\d+):\d+`).ReplaceAllString(line, "$1")

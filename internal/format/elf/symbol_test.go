@@ -78,7 +78,7 @@ func TestMappingSymbolsAndLocalLabelsAreSkipped(t *testing.T) {
 	e := &fixture.ELF{Wide: true, Machine: 243}
 	code(e)
 	var all []fixture.ELFSymbol
-	for _, name := range strings.Fields("$a $d $t $x $a.1 $d.foo $x.2 $xrv64i2p1_m2p0 .Lfunc .L0 .LBB9_17 $ax $e $ . .m L $xr $xylem $") {
+	for name := range strings.FieldsSeq("$a $d $t $x $a.1 $d.foo $x.2 $xrv64i2p1_m2p0 .Lfunc .L0 .LBB9_17 $ax $e $ . .m L $xr $xylem $") {
 		all = append(all, fixture.ELFSymbol{Name: name, Section: 1, Bind: 0})
 	}
 	all = append(all, fixture.ELFSymbol{Name: "$d", Kind: 2, Section: 1})

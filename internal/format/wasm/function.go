@@ -26,7 +26,7 @@ func (f *File) Functions(yield func(name []byte, nameOff uint32, start, end uint
 	count := c.Uleb()
 	// A body has at least two bytes: its size and its end.
 	names := f.functionNames(min(count, uint64(len(code)/2)), &problems)
-	for i := uint64(0); i < count; i++ {
+	for i := range count {
 		size := c.Uleb()
 		if c.Err() != nil || size > uint64(c.Len()) {
 			problems.Add("code section", s.Off+int64(c.Off()), "the section ends in a function")

@@ -51,7 +51,7 @@ func RegistersOf(a ident.Arch) Registers {
 
 func registers(list string, link bool) Registers {
 	r := Registers{link: link}
-	for _, word := range strings.Fields(list) {
+	for word := range strings.FieldsSeq(list) {
 		if n, err := strconv.Atoi(word); err == nil {
 			r.names = append(r.names, make([]string, n-len(r.names))...)
 		} else if prefix, count, ok := strings.Cut(word, "*"); ok {

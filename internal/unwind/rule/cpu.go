@@ -38,7 +38,7 @@ func newCPU(c CPU, names string, special [4]string, saved, aliases string) *CPU 
 	for i, n := range c.names {
 		c.numbers[n] = Reg(i)
 	}
-	for _, a := range strings.Fields(aliases) {
+	for a := range strings.FieldsSeq(aliases) {
 		alias, of, _ := strings.Cut(a, "=")
 		c.numbers[alias] = c.numbers[of]
 	}

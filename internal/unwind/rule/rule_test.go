@@ -86,7 +86,7 @@ func one(t *testing.T, cpu *rule.CPU, line string) rule.Row {
 // registers returns the registers in a list of name=hex.
 func registers(t *testing.T, cpu *rule.CPU, list string) (r rule.Registers) {
 	t.Helper()
-	for _, word := range strings.Fields(list) {
+	for word := range strings.FieldsSeq(list) {
 		name, text, _ := strings.Cut(word, "=")
 		var v uint64
 		if _, err := fmt.Sscanf(text, "%x", &v); err != nil {
