@@ -23,7 +23,9 @@ import (
 //	5  the format of 4; names without the numbers of copies, files of inlined
 //	   calls without a line, inlined calls of split units in object files
 //	6  the format of 4; paths of Breakpad files as written
-const Version = 6
+//	7  the format of 4; methods of Objective-C++ without a scope, inlined calls of
+//	   stripped Go programs in Mach-O files
+const Version = 7
 
 // Constants of the format, which do not change within a Version.
 const (
