@@ -14,30 +14,30 @@ import (
 // an object store to a Stat and a Delete do not tell a missing bucket from a missing key.
 type Required struct{ Bucket }
 
-// Get is Get of the bucket.
+// Get implements Bucket.
 func (r Required) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, Attrs, error) {
 	body, a, err := r.Bucket.Get(ctx, key, off, n)
 	return body, a, required(err)
 }
 
-// Put is Put of the bucket.
+// Put implements Bucket.
 func (r Required) Put(ctx context.Context, key string, body io.Reader, a Attrs) (bool, error) {
 	created, err := r.Bucket.Put(ctx, key, body, a)
 	return created, required(err)
 }
 
-// Stat is Stat of the bucket.
+// Stat implements Bucket.
 func (r Required) Stat(ctx context.Context, key string) (Attrs, error) {
 	a, err := r.Bucket.Stat(ctx, key)
 	return a, required(err)
 }
 
-// Delete is Delete of the bucket.
+// Delete implements Bucket.
 func (r Required) Delete(ctx context.Context, key string) error {
 	return required(r.Bucket.Delete(ctx, key))
 }
 
-// List is List of the bucket.
+// List implements Bucket.
 func (r Required) List(ctx context.Context, prefix, after string, n int) ([]string, bool, error) {
 	keys, more, err := r.Bucket.List(ctx, prefix, after, n)
 	return keys, more, required(err)

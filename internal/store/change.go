@@ -113,7 +113,7 @@ func (s *Store) Watch(ctx context.Context) {
 	defer tick.Stop()
 	failed := maxFailed - 1
 	for i := 0; ; i++ {
-		err := s.look(ctx, i%resyncEvery == 0)
+		err := s.look(ctx, i%resyncEvery == 0 || failed > 0) // only a list tells a missing bucket from a missing change
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -122,13 +122,13 @@ func (s *Store) Watch(ctx context.Context) {
 			fallthrough
 		case err == nil:
 			metric.StateUp.Set(1)
-			s.isAway.Store(false)
+			s.away.Store(nil)
 			failed = 0
 		default:
 			if failed++; failed == maxFailed {
 				s.deps.Log.Warn("the state is unavailable: uploads fail, and uploaded files are not found", "error", err)
 				metric.StateUp.Set(0)
-				s.isAway.Store(true)
+				s.away.Store(fault.New(fault.Transport, "", "the state is unavailable: %w", err))
 			}
 		}
 		select {
@@ -140,7 +140,7 @@ func (s *Store) Watch(ctx context.Context) {
 }
 
 // IsAway reports whether the bucket is unavailable, as Watch has seen.
-func (s *Store) IsAway() bool { return s.isAway.Load() }
+func (s *Store) IsAway() bool { return s.away.Load() != nil }
 
 // look looks for changes. With isLost it also finds those after one that was removed, or
 // of a process that knows none.

@@ -133,8 +133,9 @@ func TestAnnouncedSymbfilesAreSeenByOthers(t *testing.T) {
 // absent is a bucket that may be away.
 type absent struct {
 	bucket.Bucket
-	isAway atomic.Bool
-	asked  atomic.Int32
+	isAway    atomic.Bool
+	asked     atomic.Int32
+	listsOnly bool // a Get of it finds no key, as at Google
 }
 
 func (a *absent) failure() error {
@@ -153,10 +154,26 @@ func (a *absent) List(ctx context.Context, prefix, after string, n int) ([]strin
 }
 
 func (a *absent) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, bucket.Attrs, error) {
-	if err := a.failure(); err != nil {
+	if err := a.failure(); err != nil && !a.listsOnly {
 		return nil, bucket.Attrs{}, err
 	}
 	return a.Bucket.Get(ctx, key, off, n)
+}
+
+func TestBucketThatOnlyListsMissRemainsUnavailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, log := &absent{Bucket: mem.New(), listsOnly: true}, &waittest.Log{}
+		b.isAway.Store(true)
+		s := store.New(store.Config{}, store.Deps{Bucket: b, Now: time.Now, Log: slog.New(slog.NewTextHandler(log, nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		go s.Watch(ctx)
+		time.Sleep(time.Minute)
+		if log.Count("the state is unavailable") != 1 || log.Count("available again") > 0 || !s.IsAway() {
+			t.Errorf("IsAway is %v, and the log is\n%v", s.IsAway(), log)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }
 
 func TestUnavailableBucketIsReportedOnce(t *testing.T) {

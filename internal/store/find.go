@@ -40,15 +40,12 @@ type Found struct {
 	Time    time.Time // of the upload
 }
 
-// errAway is the failure of Find while the bucket is unavailable.
-var errAway = fault.New(fault.Transport, "", "the state is unavailable")
-
 // Find returns the files of uploads of these projects that match a question, the best
 // first: by features, then by age, the newest first. The same bytes in several uploads
 // are one file, that of the newest upload.
 func (s *Store) Find(ctx context.Context, projects []string, q Question) ([]Found, error) {
-	if s.isAway.Load() {
-		return nil, errAway
+	if err := s.away.Load(); err != nil {
+		return nil, err
 	}
 	q.Module = q.Module.Derive()
 	best := map[ident.SHA256]*Found{}

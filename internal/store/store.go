@@ -60,9 +60,9 @@ type Store struct {
 	daily    daily
 	refusals refusals
 	blobs    blob.Pool
-	buffers  sync.Pool    // of *[]byte
-	last     atomic.Int64 // time of the last upload of this process, in milliseconds
-	isAway   atomic.Bool  // the bucket is unavailable, as Watch has seen
+	buffers  sync.Pool                   // of *[]byte
+	last     atomic.Int64                // time of the last upload of this process, in milliseconds
+	away     atomic.Pointer[fault.Error] // why the bucket is unavailable, as Watch has seen
 }
 
 // New returns a Store.

@@ -4,8 +4,8 @@
 // of ID:SECRET, so a reader of the bucket cannot use the tokens. Tokens come from the
 // configuration, where any text may be one, or are added; added ones are in the bucket of
 // the state, for all nodes over it. A node reads them again every five seconds, so a
-// revoked token may stay valid that long on other nodes, and three seconds longer if the
-// bucket is slow. While the bucket cannot be read, the tokens of the last read stay
+// revoked token may stay valid that long on other nodes, three seconds longer if the
+// bucket is slow, and 15 seconds after a read that failed. While the bucket cannot be read, the tokens of the last read stay
 // valid.
 //
 // # Bucket

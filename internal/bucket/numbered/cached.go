@@ -10,7 +10,7 @@ const (
 	lifetime      = 5 * time.Second  // of a value in memory
 	firstPatience = 10 * time.Second // with a bucket
 	patience      = 3 * time.Second  // if the value was read before
-	maxLate       = time.Minute      // since the last try, for a value that is read in the background
+	maxLate       = 15 * time.Second // since the last try, for a value that is read in the background
 )
 
 // A Cached is a value of a bucket in memory. It is safe for concurrent use.
@@ -36,7 +36,7 @@ type reading[T any] struct {
 
 // Get returns the value. It reads the value at most every five seconds, unless it has
 // expired. If it cannot be read again, or another caller is reading it, Get returns the
-// value of the last read; if there was none, an error. Within a minute after a read that
+// value of the last read; if there was none, an error. For 15 seconds after a read that
 // failed, the next one is in the background, so that no more callers wait for the bucket.
 func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 	was := c.current()
@@ -45,7 +45,7 @@ func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 		return was.value, was.failure
 	case was.isLate && !was.tried.IsZero() && c.Now().Sub(was.tried) < maxLate:
 		if c.reading.TryLock() {
-			go c.read(ctx, was)
+			go c.read(ctx, c.current())
 		}
 		return was.value, nil
 	case !was.isRead, was.tried.IsZero():
