@@ -60,7 +60,8 @@ func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 		if r.index >= 0 {
 			frames = answer.Frames(r.index)
 		}
-		if (len(r.symbol) > 0 || r.form == dotnet) && len(frames) > 0 && len(frames[0].File) == 0 {
+		if n := len(frames); n > 0 && (len(r.symbol) > 0 || r.form == dotnet) &&
+			(len(frames[0].File) == 0 || r.form == darwin && len(frames[n-1].File) == 0) {
 			frames = nil // the line has the name
 		}
 		line := chunk[r.from:r.to]

@@ -31,6 +31,7 @@ func names() filtertest.Names {
 		0x1ff: {frame("main", "/a.c", 12, 0)},
 		0x200: {frame("main", "/a.c", 12, 0)},
 		0x300: {frame("_start", "", 0, 0)},
+		0x400: {inner, frame("_start", "", 0, 0)},
 	}}
 }
 
@@ -124,6 +125,8 @@ var lines = []struct{ name, in, out string }{
 		"9   app                                 0x0000000104b2c101 inner (/a.c:3) [inlined]\n10  app                                 0x0000000104b2c101 outer + 257 (/a.c:8)\n" +
 			"11  app   0x0000000104b2c201 main + 513 (/a.c:12)\n12  app  0x0000000104b2c301 _start + 769\n13  libdyld.dylib   0x00007fff0000dcc9 start + 1\n" +
 			"\t0   app  0x00004200 main + 512 (/a.c:12)\n(\n    \"0   app  0x0000000104b2c201 main + 513 (/a.c:12)\",\n"},
+	{"backtrace of macOS with a file for the inlined call only", "0   app  0x0000000104b2c401 app + 1025\n",
+		"0   app  0x0000000104b2c401 inner (/a.c:3) [inlined]\n1   app  0x0000000104b2c401 _start + 1025\n"},
 	{"backtrace of macOS with symbols",
 		"0   app  0x0000000104b2cabc outer + 257\n1   app  0x0000000104b2cabc main + 513\n2   app  0x0000000104b2cabc app + 513\n3   app  0x0000000104b2cabc _start + 769\n",
 		"0   app  0x0000000104b2cabc inner (/a.c:3) [inlined]\n1   app  0x0000000104b2cabc outer + 257 (/a.c:8)\n" +
