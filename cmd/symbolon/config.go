@@ -234,9 +234,9 @@ func configCheckCommand(e *env) *cobra.Command {
 logs the warnings of serve. It checks the files and folders of the configuration
 with the rights of the user who runs it: run it as the user of the server. To check
 that folders can be written, it creates and removes a folder there. It reads the
-buckets of the state and of the shared cache, and makes no other requests over the
-network.`,
-		RunE: func(_ *cobra.Command, args []string) error {
+buckets of the state and of the shared cache. It makes no other requests over the
+network, except for the credentials of these.`,
+		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
 				return cli.Unexpected(args[1])
@@ -266,12 +266,14 @@ network.`,
 				text = "the configuration has no errors, but this user cannot write the folder of uploads"
 			}
 			log := warnings(e, cfg)
-			for _, err := range node.CheckBuckets(cfg, log) {
-				log.Warn(err.Error())
-				text = "the configuration has no errors, but a bucket cannot be read"
+			for _, err := range node.CheckBuckets(c.Context(), cfg, log) {
+				log.Warn("cannot read a bucket", "error", err)
+				text = "the configuration has no errors, but see the warnings"
 			}
-			say(e.stdout, "%s\n", text)
-			return nil
+			if c.Context().Err() == nil {
+				say(e.stdout, "%s\n", text)
+			}
+			return c.Context().Err()
 		},
 	}
 	conf.add(c.Flags())

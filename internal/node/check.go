@@ -91,13 +91,13 @@ const bucketTimeout = 10 * time.Second
 
 // CheckBuckets reads the buckets of the state and of the shared cache, and returns the
 // errors. A server starts without them, and uses them once they are available.
-func CheckBuckets(cfg *config.Config, log *slog.Logger) (errs []error) {
+func CheckBuckets(ctx context.Context, cfg *config.Config, log *slog.Logger) (errs []error) {
 	client := web.NewClient(cfg.Network, time.Now, log)
 	defer client.Close()
 	read := func(effect string, place source.Config, do func(context.Context, bucket.Bucket) error) {
 		b, err := openBucket(place, client.Transport(false), bucketTimeout, true)
 		if err == nil {
-			ctx, cancel := context.WithTimeout(context.Background(), bucketTimeout)
+			ctx, cancel := context.WithTimeout(ctx, bucketTimeout)
 			defer cancel()
 			err = do(ctx, b)
 		}
@@ -114,8 +114,10 @@ func CheckBuckets(cfg *config.Config, log *slog.Logger) (errs []error) {
 	if place := cfg.Cache.Bucket(); cfg.Cache.Shared.On() && place.Type != source.Filesystem {
 		read("cache.shared: nodes will share nothing", place, func(ctx context.Context, b bucket.Bucket) error {
 			_, err := bucket.Read(ctx, b, "probe", 0, 1)
-			if fault.KindOf(err) == fault.NotFound && !errors.Is(err, bucket.ErrNoBucket) {
-				return nil
+			if fault.KindOf(err) == fault.NotFound && !errors.Is(err, bucket.ErrNoBucket) { // the key or the bucket
+				if _, _, err = b.List(ctx, "probe", "", 1); fault.KindOf(err) == fault.Denied {
+					err = nil // nodes do not list it
+				}
 			}
 			return err
 		})
