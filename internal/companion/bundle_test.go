@@ -24,6 +24,9 @@ func TestDSYMFolderOpensAsItsOnlyFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "Quince"), image, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, ".DS_Store"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{bundle, bundle + string(filepath.Separator), filepath.Join(dir, "Quince")} {
 		d, err := companion.Open(name, companion.Options{})
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"symbolon/internal/bin"
 	"symbolon/internal/scratch"
@@ -57,10 +59,12 @@ func Unbundled(name string) string {
 		return name
 	}
 	dir := filepath.Join(name, "Contents", "Resources", "DWARF")
-	if list, err := os.ReadDir(dir); err == nil && len(list) == 1 {
-		return filepath.Join(dir, list[0].Name())
+	list, _ := os.ReadDir(dir)
+	list = slices.DeleteFunc(list, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) // such as .DS_Store
+	if len(list) != 1 {
+		return name
 	}
-	return name
+	return filepath.Join(dir, list[0].Name())
 }
 
 // named returns an error with the name of a file, in place of the one that errors of

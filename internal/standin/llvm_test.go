@@ -94,7 +94,7 @@ func TestBundleIsADirectoryAsToLLVM(t *testing.T) {
 	var out, stderr bytes.Buffer
 	env := &standin.Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr}
 	standin.For("llvm-symbolizer")(t.Context(), env, []string{"llvm-symbolizer", "-e", bundle, "0x1104"})
-	if out.Len() > 0 && out.String() != "??\n??:0:0\n\n" || !strings.Contains(stderr.String(), "Is a directory") {
+	if out.Len() > 0 || !strings.Contains(stderr.String(), "Is a directory") {
 		t.Errorf("got %q and the error %q", &out, &stderr)
 	}
 }

@@ -359,7 +359,7 @@ func (d *Door) explainError(v *visit, err error) (int, string) {
 	d.deps.Log.Error("a page failed", "request_id", api.RequestID(v.Context()), "page", v.URL.Path, "error", err)
 	status, text := api.Status(err), "the server failed"
 	if kind := fault.KindOf(err); kind == fault.Timeout || kind == fault.Transport {
-		status, text = http.StatusServiceUnavailable, "a store that this page needs does not respond"
+		status, text = http.StatusServiceUnavailable, "a store or server that this page needs does not respond"
 	}
 	return status, text + "; the log has the cause, with the request " + api.RequestID(v.Context())
 }

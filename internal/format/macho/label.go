@@ -11,8 +11,8 @@ type Label struct {
 	NameOff    uint32 // for SymbolName, with the underscore of C
 }
 
-// Labels returns the labels of all sections in the order of their addresses, those at
-// one address in that of the table. A label extends to the next entry of the table, which
+// Labels returns the labels of all sections by address, those at one address by size. A
+// label extends to the next entry of the table, which
 // may be one for debuggers, or to the end of its section.
 func (f *File) Labels() []Label {
 	var labels []Label
@@ -36,7 +36,7 @@ func (f *File) Labels() []Label {
 	}
 	for i := range labels {
 		l, list := &labels[i], starts[sections[i]-1]
-		if next, _ := slices.BinarySearch(list, l.Addr+1); next < len(list) {
+		if next, _ := slices.BinarySearchFunc(list, l.Addr, func(start, addr uint64) int { return cmp.Or(cmp.Compare(start, addr), -1) }); next < len(list) {
 			l.Size = list[next] - l.Addr
 		}
 	}
