@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// patience is how long a peer may need for a file.
-const patience = 2 * time.Minute
+// fileTimeout limits the time that a peer may need for a file.
+const fileTimeout = 2 * time.Minute
 
 // asker asks everybody.
 type asker struct {
@@ -104,7 +104,7 @@ func (k *asker) judge(ctx context.Context, c kase) *result {
 		if p.flat && !q.goes || !slices.Contains(p.kinds, q.kind) {
 			continue
 		}
-		limited, cancel := context.WithTimeout(ctx, patience)
+		limited, cancel := context.WithTimeout(ctx, fileTimeout)
 		list, err := p.ask(limited, q)
 		cancel()
 		if len(list) == len(q.addrs) {

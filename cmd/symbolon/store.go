@@ -47,7 +47,7 @@ func onStore(e *env, verb, short, long string) *cobra.Command {
 	conf.addBase(c.Flags())
 	if verb == "gc" {
 		c.Use = "gc [run]"
-		c.Flags().BoolVar(&q.Dry, "dry-run", false, "only print what a run would remove")
+		c.Flags().BoolVar(&q.Dry, "dry-run", false, "only print how much a run would remove")
 		c.Flags().BoolVar(&q.JSON, "json", false, "print JSON")
 	}
 	return c

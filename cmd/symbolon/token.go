@@ -69,7 +69,7 @@ for the project default.
 		return err
 	})
 	fs.StringArrayVar(&g.Sources, "allow-source", nil,
-		"allow the configured source `ID`, * for all; may be repeated. The default are the sources that clients without a token may use")
+		"allow the configured source `ID`, * for all; may be repeated; default: the sources that clients without a token may use")
 	fs.StringVar(&q.URL, "sentry-url", "", "print the token in a form that also tells sentry-cli the `URL` of this server")
 	fs.StringVar(&q.Org, "sentry-org", q.Org, "the `NAME` of the organization in that form")
 	fs.BoolFunc("read", "the same as --right read; once such a token exists for the project default, reading default needs a token",

@@ -39,8 +39,8 @@ func uploadCommand(e *env) *cobra.Command {
 		Long: `PATH is a debug file, a folder, or an archive (zip, tar, cabinet, Debian package, RPM);
 of folders and archives, all debug files are uploaded. Links in folders are not
 followed. Files that the server has are not sent again, and an interrupted upload
-continues where it ended. Debug files without an id could never be found: they are
-not uploaded, but listed with advice on how to give them one.
+continues where it ended. No lookup finds debug files without an id: they are not uploaded, but listed with
+advice.
 
 Without --url the files go to the server that runs on the data directory, or into
 its store if no server runs.`,
@@ -54,7 +54,7 @@ its store if no server runs.`,
 	fs.StringVar(&f.send.Project, "project", f.send.Project, "upload to the project `NAME`")
 	fs.StringToStringVar(&f.send.Labels, "label", nil, "a label of the upload, `KEY=VALUE`, such as version=1.2; may be repeated")
 	fs.Lookup("label").DefValue = "" // not "[]"
-	fs.StringVar(&f.sources, "sources", "", "also upload a bundle with the sources of each file, searched in the folder `DIR`")
+	fs.StringVar(&f.sources, "sources", "", "also upload a bundle with the sources of each file, looked up in the folder `DIR`")
 	fs.BoolVar(&f.isWaited, "wait", false, "wait until the server has checked all files")
 	fs.IntVar(&f.send.Parallel, "parallel", f.send.Parallel, "send up to `N` requests at the same time")
 	fs.BoolVar(&f.asJSON, "json", false, "print one JSON object per file")

@@ -17,7 +17,7 @@ import (
 // without callers. For plain values share and drop are nil.
 type Flight[K comparable, T any] struct {
 	// Keep lets the work continue without callers, because it fills a cache. Otherwise
-	// its context is cancelled then. It is set before the first Do.
+	// its context is canceled then. It is set before the first Do.
 	Keep bool
 
 	share  func(T) T
@@ -51,7 +51,7 @@ func NewFlight[K comparable, T any](share func(T) T, drop func(T)) *Flight[K, T]
 //
 // The work has a context of its own, with the values of ctx and without its deadline.
 // When ctx ends, this caller gets the error of ctx, and the work continues for the
-// others. When the contexts of all callers have ended, the work is cancelled, unless Keep
+// others. When the contexts of all callers have ended, the work is canceled, unless Keep
 // is set, and the next caller starts it again. Work that panics is a fault of kind
 // Internal for all. Work must not call Do with its own key.
 func (f *Flight[K, T]) Do(ctx context.Context, key K, work func(context.Context) (T, error)) (T, error) {

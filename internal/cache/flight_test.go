@@ -212,7 +212,7 @@ func TestUnwantedResultIsDropped(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		f.Do(ctx, "k", func(context.Context) (*counted, error) {
-			time.Sleep(time.Minute) // hears nothing of being cancelled
+			time.Sleep(time.Minute) // hears nothing of being canceled
 			return result, nil
 		})
 		time.Sleep(time.Hour)

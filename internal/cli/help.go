@@ -67,7 +67,8 @@ func WriteHelp(w io.Writer, c *cobra.Command) {
 				}
 			}
 		}
-		console.Printf(w, "\n\"symbolon help <command>\" prints its flags; --help and --color WHEN are flags of all. Results go to stdout, everything else to stderr.\n"+ExitCodes+"\n")
+		console.Printf(w, "\nThe names of the programs that symbolon replaces, such as addr2line, llvm-symbolizer and minidump-stackwalk, work as commands too.\n")
+		console.Printf(w, "\"symbolon help <command>\" prints its flags; --help and --color WHEN are flags of all. Results go to stdout, everything else to stderr.\n"+ExitCodes+"\n")
 		return
 	case c.HasSubCommands():
 		console.Printf(w, "%s.\n\n", c.Short)

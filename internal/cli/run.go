@@ -80,7 +80,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, complete func(
 	case err != nil:
 		return root, FlagError(root, err)
 	case c.HasSubCommands() && len(rest) > 0 && rest[0] != "" && rest[0][0] != '-' && !strings.HasPrefix(rest[0], cobra.ShellCompRequestCmd):
-		return c, missingCommand(c, rest) // not of its flags
+		return c, missingCommand(c, rest) // an unknown command is reported before its flags
 	}
 	c.InitDefaultHelpFlag() // adds the flags of root
 	root.SetArgs(append(slices.Clone(args[:len(args)-len(rest)]), longFlags(c.Flags(), rest)...))

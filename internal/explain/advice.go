@@ -47,7 +47,7 @@ var adviceByKind = map[fault.Kind]string{
 	fault.Timeout: "Timeout: the server is slow or the file is large; try again, or raise the limit that was reached: " +
 		"network.connect_timeout, head_timeout, read_timeout or max_download_timeout.",
 	fault.Transport: "Transport: the server cannot be reached or is overloaded; try its URL with curl from this machine, and again later.",
-	fault.Malformed: "Malformed: the server did not send the requested file. " +
+	fault.Malformed: "Malformed: the server sent something other than the requested file. " +
 		"On an identity mismatch the file was stored under the wrong id: upload it again. " +
 		"If it is a page (a login, an error), the address or the credentials of the source are wrong. " +
 		"If the file is damaged, write it again with dump_syms. If it is larger than the limit, raise network.max_download_size.",

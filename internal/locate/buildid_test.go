@@ -143,18 +143,18 @@ func TestLearnedBuildIDsStayInTheirScope(t *testing.T) {
 func TestSourcesOfRequestsNeitherTeachNorLearnBuildIDs(t *testing.T) {
 	server, _ := debuginfod(t, true)
 	sources := []source.Source{server}
-	for _, guestsFirst := range []bool{true, false} {
+	for _, requestFirst := range []bool{true, false} {
 		var c rig.Clock
 		l := locateIn(t, locate.Config{}, &c, sources)
 		first, second := l, l.WithRequestSources("", sources)
-		if guestsFirst {
+		if requestFirst {
 			first, second = second, first
 		}
 		if got := outcome(t, first, kiln(t)); got != "debuginfod elf_debug" {
 			t.Fatal(got)
 		}
 		if got := outcome(t, second, byDebugID(t)); got != "no build id" {
-			t.Errorf("guests first %v: %s", guestsFirst, got)
+			t.Errorf("sources of the request first %v: %s", requestFirst, got)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // followLink returns the debug file that a found file without debug information refers to
-// by name and checksum, if a folder has it. Files with a build id have been searched by
-// it before. Otherwise it returns the found file, or nil if that is not usable for the
+// by name and checksum, if a folder has it. Files with a build id have been looked up
+// by it before. Otherwise it returns the found file, or nil if that is not usable for the
 // purpose. The error is that of ctx.
 func (l *Locator) followLink(ctx context.Context, f *Found, m *lookup, p Purpose, trail []Tried) (*Found, []Tried, error) {
 	link := f.link()

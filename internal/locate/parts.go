@@ -42,9 +42,9 @@ type partSearch struct {
 	told  []Tried
 }
 
-// findParts finds the files that a found file needs. A shared file is searched by its
-// build id in all sources that respond, first in that of the found file. Units in
-// separate files only have names, which are searched in the folder of the found file:
+// findParts finds the files that a found file needs. A shared file is looked up by
+// its build id in all sources that respond, first in that of the found file. Units in
+// separate files only have names, which are looked up in the folder of the found file:
 // first a package of them, then single files. The needs of parts are ignored. The error
 // is that of ctx.
 func (l *Locator) findParts(ctx context.Context, f *Found, m *lookup, trail []Tried) error {
@@ -89,7 +89,7 @@ func (s *partSearch) finish() {
 	f.tell(append(failed, used...))
 }
 
-// tell adds the reason why units are not searched.
+// tell adds the reason why units are not looked up.
 func (s *partSearch) tell(why *fault.Error) {
 	s.told = slices.Insert(s.told, 0, Tried{Source: s.file.candidate.Source, Kind: source.DWO, Fault: why})
 }

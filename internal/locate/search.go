@@ -308,7 +308,7 @@ func severity(k fault.Kind) int {
 		fault.NotFound, fault.Unsupported, fault.Malformed, fault.Denied, fault.Transport, fault.Timeout, fault.Internal}, k)
 }
 
-// findMapping searches the mapping of a found file in all sources that respond. That
+// findMapping looks up the mapping of a found file in all sources that respond. That
 // costs one request to each source with a place for it, unless the source has a list. The
 // error is that of ctx.
 func (l *Locator) findMapping(ctx context.Context, f *Found, m *lookup, trail []Tried) error {

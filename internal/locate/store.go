@@ -107,7 +107,7 @@ func (l *shared) logFault(c source.Candidate, a source.Attempt, f *fault.Error) 
 }
 
 // Invalidate ends the use of all that is known of modules with one of these identifiers:
-// missing files are searched again, and the sources of found files are asked for changes.
+// missing files are looked up again, and the sources of found files are asked for changes.
 func (l *Locator) Invalidate(ctx context.Context, m ident.Module) error {
 	now := l.now()
 	text, err := now.MarshalBinary()

@@ -19,7 +19,7 @@ const (
 
 var (
 	ControlSocket = controlSocket
-	SettleMemory  = settleMemory
+	DivideMemory  = divideMemory
 )
 
 func (n *Node) Locator() *locate.Locator { return n.locator }

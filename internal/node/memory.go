@@ -41,9 +41,9 @@ const leastMapping = 16 << 20
 // base is the memory of the runtime, and of all that has no budget.
 const base = 64 << 20
 
-// settleMemory divides the memory: half of it for open tables, a quarter for
+// divideMemory divides the memory: half of it for open tables, a quarter for
 // building tables, a quarter for requests, unless something else is configured.
-func settleMemory(cfg *config.Config) {
+func divideMemory(cfg *config.Config) {
 	if cfg.Memory == 0 {
 		cfg.Memory = bin.Size(min(max(machineMemory()/4, leastMemory), mostMemory))
 	}

@@ -17,7 +17,7 @@ func TestMemoryIsShared(t *testing.T) {
 		{0, -1, -1, -1},
 	} {
 		cfg := &config.Config{Memory: c.memory, Table: table.Config{MaxBytes: c.tables}}
-		if node.SettleMemory(cfg); cfg.Table.MaxBytes < c.least || cfg.Table.MaxBytes > c.most {
+		if node.DivideMemory(cfg); cfg.Table.MaxBytes < c.least || cfg.Table.MaxBytes > c.most {
 			t.Errorf("%v: tables get %v", c, cfg.Table.MaxBytes)
 		}
 	}

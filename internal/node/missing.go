@@ -27,7 +27,7 @@ func (n *Node) Missing(ctx context.Context, q MissingQuery) ([]*missing.Row, err
 	return n.missingFor(ctx, operator(), q.Since)
 }
 
-// maxCompared limits the modules of a report that are searched in the store.
+// maxCompared limits the modules of a report that are looked up in the store.
 const maxCompared = 2000
 
 // missingFor returns the modules that were not found since a time, without those that

@@ -90,9 +90,9 @@ func TestStoresOfTheConfigurationAreOpened(t *testing.T) {
 	}
 }
 
-// TestStoresOfRequestsAreGuests shows that a request can neither lead the server
+// TestStoresOfRequestsAreGuarded shows that a request can neither lead the server
 // to its own network by the address of a store, nor use its credentials.
-func TestStoresOfRequestsAreGuests(t *testing.T) {
+func TestStoresOfRequestsAreGuarded(t *testing.T) {
 	asked := 0
 	t.Setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/")
 	t.Setenv("GCE_METADATA_HOST", "127.0.0.1:1")

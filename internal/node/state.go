@@ -42,7 +42,7 @@ func Complete(cfg *config.Config) (note string, err error) {
 		}
 	}
 	cfg.Data = data
-	settleMemory(cfg)
+	divideMemory(cfg)
 	return note, nil
 }
 

@@ -68,7 +68,7 @@ func TestSlowModuleDoesNotDelayOthers(t *testing.T) {
 	}
 	res.Release()
 	if spent := time.Since(begun); spent > 5*time.Second {
-		t.Errorf("a cancelled caller waited %v", spent)
+		t.Errorf("a canceled caller waited %v", spent)
 	}
 }
 

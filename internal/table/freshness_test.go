@@ -148,9 +148,9 @@ func (c *freshnessClient) step() {
 }
 
 // ask returns the version of the answer, or -1 if the deadline passed.
-func (c *freshnessClient) ask(f *changingFile, purpose locate.Purpose, patience time.Duration) int {
+func (c *freshnessClient) ask(f *changingFile, purpose locate.Purpose, timeout time.Duration) int {
 	began, oldest := time.Now(), c.files.oldest(f)
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.t.Context(), timeout)
 	defer cancel()
 	ask := c.names
 	if purpose == locate.Unwind {

@@ -18,7 +18,7 @@ type Backoff struct {
 // Wait waits before a retry, after so many tries, and reports whether to retry. The wait
 // is random, so that the clients of a server that recovers do not all return at once, but
 // not shorter than after, which the server requested. Wait returns false at once if the
-// server asks for more than MaxAfter or ctx ends before, and as soon as ctx is cancelled.
+// server asks for more than MaxAfter or ctx ends before, and as soon as ctx is canceled.
 func (b Backoff) Wait(ctx context.Context, tries int, after time.Duration) bool {
 	wait := max(after, rand.N(min(b.First<<min(tries-1, 10), b.Max))+1)
 	if end, ok := ctx.Deadline(); after > b.MaxAfter || ok && time.Until(end) < wait {

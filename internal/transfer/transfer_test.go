@@ -65,7 +65,7 @@ func TestWaitEndsWithoutARetry(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		if b.Wait(ctx, 1, 5*time.Second) {
-			t.Error("a retry after the context was cancelled")
+			t.Error("a retry after the context was canceled")
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestGuardCancelsATransferThatStalls(t *testing.T) {
 		defer g.Close()
 		time.Sleep(time.Hour)
 		if ctx.Err() != nil {
-			t.Fatal("cancelled before it was started")
+			t.Fatal("canceled before it was started")
 		}
 		r := g.Reader(strings.NewReader(strings.Repeat("x", 100)))
 		for range 10 {
@@ -98,12 +98,12 @@ func TestGuardCancelsATransferThatStalls(t *testing.T) {
 			time.Sleep(59 * time.Second)
 		}
 		if ctx.Err() != nil {
-			t.Fatal("cancelled though bytes moved")
+			t.Fatal("canceled though bytes moved")
 		}
 		g.Stop()
 		time.Sleep(time.Hour)
 		if ctx.Err() != nil {
-			t.Fatal("cancelled though it was stopped")
+			t.Fatal("canceled though it was stopped")
 		}
 		g.Start()
 		time.Sleep(61 * time.Second)
@@ -119,7 +119,7 @@ func TestGuardWithoutALimit(t *testing.T) {
 		g.Start()
 		time.Sleep(24 * time.Hour)
 		if ctx.Err() != nil {
-			t.Error("it was cancelled")
+			t.Error("it was canceled")
 		}
 		g.Close()
 		if !errors.Is(ctx.Err(), context.Canceled) {

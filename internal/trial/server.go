@@ -16,8 +16,8 @@ import (
 	"symbolon/internal/waittest"
 )
 
-// patience is the timeout for the start and the end of a server.
-const patience = time.Minute
+// serverTimeout is the timeout for the start and the end of a server.
+const serverTimeout = time.Minute
 
 // Options configure a server.
 type Options struct {
@@ -122,7 +122,7 @@ func (s *Server) Restart() {
 			s.t.Fatalf("the server did not begin: %q\n%s", line, s.Log())
 		}
 		s.URL = url
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		s.t.Fatalf("the server does not begin:\n%s", s.Log())
 	}
 }
@@ -185,7 +185,7 @@ func (s *Server) Wait() int {
 	select {
 	case <-s.done:
 		return s.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		s.t.Errorf("the server does not end")
 		s.Kill()
 		return -1

@@ -62,7 +62,7 @@ func UploadDoors(project string) []UploadDoor {
 }
 
 // client ends requests of uploads to servers that do not respond.
-var client = &http.Client{Timeout: patience}
+var client = &http.Client{Timeout: serverTimeout}
 
 // Request is a request of a client with a token.
 type Request struct {

@@ -10,7 +10,7 @@ import (
 
 // Run runs work, which ends with Finish, and sends its client the answer or, if
 // that takes longer than wait, the id of the job. If the client leaves before, the
-// work is cancelled.
+// work is canceled.
 func (s *Jobs) Run(w http.ResponseWriter, r *http.Request, j *Job, wait time.Duration, work func()) {
 	if wait < Longest {
 		s.work.Go(work)

@@ -35,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) cache.Tier) {
 		{"FailedFillStoresNothing", failedFill},
 		{"PanickingFillStoresNothing", panickingFill},
 		{"FailedFillKeepsWhatWasThere", failedFillKeeps},
-		{"CancelledPutStoresNothing", cancelled},
+		{"CanceledPutStoresNothing", canceled},
 		{"FaultIsRememberedWithItsEnd", remember},
 		{"FaultEnds", faultEnds},
 		{"InternalFaultsAreNotRemembered", notRemembered},
@@ -197,7 +197,7 @@ func failedFillKeeps(t *testing.T, c cache.Tier) {
 	}
 }
 
-func cancelled(t *testing.T, c cache.Tier) {
+func canceled(t *testing.T, c cache.Tier) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := c.Put(ctx, cache.Objects, keyA, func(w io.Writer) error {
 		if _, err := io.WriteString(w, "half"); err != nil {
@@ -221,7 +221,7 @@ func cancelled(t *testing.T, c cache.Tier) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Put after the end: %v", err)
 	}
-	// A cancelled fill is not remembered.
+	// A canceled fill is not remembered.
 	if _, err := c.Get(ctx, cache.Objects, keyA); err != nil {
 		t.Errorf("Get after the end: %v", err)
 	}

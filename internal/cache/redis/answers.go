@@ -29,7 +29,7 @@ func (a *Answers) Put(ctx context.Context, id string, answer []byte, life time.D
 
 // Get returns a stored answer, or the fault NotFound.
 func (a *Answers) Get(ctx context.Context, id string) ([]byte, error) {
-	answer, err := a.store.get(ctx, patience*a.store.cfg.Timeout, a.name(id))
+	answer, err := a.store.get(ctx, readTimeouts*a.store.cfg.Timeout, a.name(id))
 	if err != nil {
 		return nil, fault.New(fault.Transport, tier, "%w", err)
 	}

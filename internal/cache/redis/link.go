@@ -98,7 +98,7 @@ func (l *link) connect(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// await sends a command and waits for the answer. A command whose caller was cancelled
+// await sends a command and waits for the answer. A command whose caller was canceled
 // continues until dialTimeout: its late answer is discarded, and its connection can be
 // reused.
 func (l *link) await(ctx context.Context, wait time.Duration, s *session, send func(context.Context) rueidis.RedisResult) (rueidis.RedisResult, error) {

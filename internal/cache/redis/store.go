@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	tier     = "redis"
-	layout   = "1:"    // version of the keys and their values
-	smallest = 4 << 10 // entries up to this size are stored in their record, uncompressed
-	patience = 4       // times the timeout, for a chunk
-	slack    = 10      // times the timeout, for commands that no request waits for
+	tier         = "redis"
+	layout       = "1:"    // version of the keys and their values
+	smallest     = 4 << 10 // entries up to this size are stored in their record, uncompressed
+	readTimeouts = 4       // times the timeout, for a chunk or an answer
+	slack        = 10      // times the timeout, for commands that no request waits for
 )
 
 var _ cache.Shared = (*Store)(nil)
@@ -90,7 +90,7 @@ func (s *Store) get(ctx context.Context, wait time.Duration, name string) ([]byt
 	return r.AsBytes()
 }
 
-// set writes a value, with an expiry unless life is zero. It is not cancelled
+// set writes a value, with an expiry unless life is zero. It is not canceled
 // once it has begun, because Redis may execute the command in any case.
 func (s *Store) set(ctx context.Context, name, value string, life time.Duration) error {
 	if err := ctx.Err(); err != nil {
@@ -186,9 +186,9 @@ func (s *Store) content(ctx context.Context, name string, r *record) (_ cache.Bl
 		_, err = out.Write(r.content)
 		return out, err
 	}
-	end := s.now().Add(time.Duration(r.chunks+patience) * s.cfg.Timeout)
+	end := s.now().Add(time.Duration(r.chunks+readTimeouts) * s.cfg.Timeout)
 	err = unpack(out, r, func(n int) ([]byte, error) {
-		wait := min(end.Sub(s.now()), patience*s.cfg.Timeout)
+		wait := min(end.Sub(s.now()), readTimeouts*s.cfg.Timeout)
 		part, err := s.get(ctx, wait, chunk(name, r.sum, n))
 		if part == nil && err == nil {
 			err = errGone

@@ -92,7 +92,7 @@ const isWhole = 1
 
 type ref = core.Ref
 
-// msvcNode is a part of a name.
+// A node is a part of a name.
 type node struct {
 	kind                 kind
 	code                 byte
@@ -248,7 +248,7 @@ func (m *demangler) addNumber(kind kind) ref {
 	return m.Add(node{kind: kind, number: n, negative: negative})
 }
 
-// msvcList is a list that grows.
+// A list is a list of nodes that grows.
 type list struct{ head, tail ref }
 
 func (m *demangler) appendTo(l *list, item ref) {

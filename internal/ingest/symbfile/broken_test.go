@@ -73,7 +73,7 @@ func TestABodyThatBreaksLeavesNothing(t *testing.T) {
 			stop := iotest.ErrReader(nil)
 			_, err = n.Take(ctx, part(0, count), io.MultiReader(bytes.NewReader(body[:size]), readerFunc(func([]byte) (int, error) { cancel(); return 0, io.EOF }), stop))
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("cancelled after %d bytes: %v", size, err)
+				t.Errorf("canceled after %d bytes: %v", size, err)
 			}
 		}
 	}

@@ -343,7 +343,7 @@ func TestPartsAreRemovedAlsoIfNobodyWaits(t *testing.T) {
 	n.sent(part(0, 2), parts[0], false)
 	ctx, cancel := context.WithCancel(t.Context())
 	first := n.keyOf("", 0, 2)
-	s.Bucket = &cancelling{Bucket: s.Bucket, key: source.ElasticPath(fileID, "ranges"), cancel: cancel}
+	s.Bucket = &canceling{Bucket: s.Bucket, key: source.ElasticPath(fileID, "ranges"), cancel: cancel}
 	_, _ = n.Take(ctx, part(1, 2), bytes.NewReader(parts[1])) // the client has left
 	n.holds(parts...)
 	if _, err := n.bucket.Stat(t.Context(), first); fault.KindOf(err) != fault.NotFound {
@@ -351,14 +351,14 @@ func TestPartsAreRemovedAlsoIfNobodyWaits(t *testing.T) {
 	}
 }
 
-// cancelling is a bucket in which a client leaves when a key was written.
-type cancelling struct {
+// canceling is a bucket in which a client leaves when a key was written.
+type canceling struct {
 	bucket.Bucket
 	key    string
 	cancel func()
 }
 
-func (c *cancelling) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
+func (c *canceling) Put(ctx context.Context, key string, r io.Reader, a bucket.Attrs) (bool, error) {
 	created, err := c.Bucket.Put(ctx, key, r, a)
 	if key == c.key {
 		c.cancel()

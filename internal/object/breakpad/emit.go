@@ -7,7 +7,7 @@ import (
 	"symbolon/internal/sym"
 )
 
-// emit makes keys of the lines of call i, where they do not belong to calls in it. Those
+// emit makes keys of the lines of call i that do not belong to calls in it. The other lines
 // become the sites of those calls.
 func (f *file) emit(s *scratch, b *sym.Block, i int, before int64) {
 	n := &s.nest
@@ -77,8 +77,8 @@ func (f *file) node(s *scratch, b *sym.Block, c *call, addr uint64, before int64
 	return c.node
 }
 
-// siteAt returns the last site of p at or before addr, or the first one. Its addresses mostly
-// rise.
+// siteAt returns the last site of p at or before addr, or the first one. Its
+// addresses mostly rise.
 func (n *nest) siteAt(p *call, addr uint64) int32 {
 	sites := n.sites[p.sites : p.sites+p.numSites]
 	i := p.cursor

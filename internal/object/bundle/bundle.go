@@ -38,7 +38,7 @@ func moduleOf(b *bundle.Bundle) ident.Module {
 	return m
 }
 
-// sources is a bundle as a view: it has no addresses.
+// A view is an open bundle, which has no addresses.
 type view struct {
 	bundle  *bundle.Bundle
 	origins object.Origins

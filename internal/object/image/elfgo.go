@@ -52,8 +52,8 @@ func (b *elfFile) openGo() {
 	b.setGo(t)
 }
 
-// goTable returns the section of the function table, or the table that was found in a section
-// with another name.
+// goTable returns the section of the function table, or the table that was found in a
+// section with another name.
 func (b *elfFile) goTable() []byte {
 	for _, name := range [...]string{".gopclntab", ".data.rel.ro.gopclntab"} {
 		if s := b.f.Section(name); s != nil {

@@ -14,7 +14,7 @@ import (
 	"symbolon/internal/unpack"
 )
 
-// portable is an open portable PDB.
+// A view is an open portable PDB.
 type view struct {
 	in   object.Input
 	file *ppdb.File

@@ -52,8 +52,8 @@ func Files(t *testing.T, newSource Make) {
 		"StoredZstdIsDecoded":        func(t *testing.T, m Make) { decoded(t, m, Zstd(text)) },
 		"DamagedGzipIsMalformed":     damaged,
 		"EmptyFileIsDelivered":       empty,
-		"CancelledBeforeItBegins":    cancelledBefore,
-		"CancelledOnTheWay":          cancelledMidway,
+		"CanceledBeforeItBegins":     canceledBefore,
+		"CanceledOnTheWay":           canceledMidway,
 		"BigFileComesInLargePieces":  big,
 		"ManyAtOnce":                 concurrent,
 		"FailureOfTheWriterIsOurs":   brokenWriter,
@@ -265,7 +265,7 @@ func unusableNames(t *testing.T, newSource Make) {
 	}
 }
 
-func cancelledBefore(t *testing.T, newSource Make) {
+func canceledBefore(t *testing.T, newSource Make) {
 	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): text})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -288,7 +288,7 @@ type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-func cancelledMidway(t *testing.T, newSource Make) {
+func canceledMidway(t *testing.T, newSource Make) {
 	s := newSource(t, map[string][]byte{path("a.so", idOf("a.so")): noise(6 << 20)})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -135,8 +135,8 @@ func (s *Source) readFolder(ctx context.Context) (*folder, int64, error) {
 	return f, size, ctx.Err()
 }
 
-// addFile adds a file of the top level or of a bundle, and returns about how much memory that
-// takes.
+// addFile adds a file of the top level or of a bundle, and returns about how much
+// memory that takes.
 func (s *Source) addFile(ctx context.Context, f *folder, name string) int64 {
 	attrs, err := s.bucket.Stat(ctx, name)
 	if err != nil {

@@ -41,13 +41,13 @@ func TestNamesInFilesLeadToPlacesBelowTheFolder(t *testing.T) {
 
 func TestNamesInFilesAreForFoldersOfTheConfiguration(t *testing.T) {
 	root := folder(t, map[string][]byte{"x": nil})
-	guest, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root),
+	guarded, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root),
 		source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	filtered := local(t, source.Config{Path: root, Filters: source.Filters{FileTypes: []string{source.Breakpad}}}, bucketOf(t, root))
-	for name, s := range map[string]*tree.Source{"of a request": guest, "without elf_debug": filtered} {
+	for name, s := range map[string]*tree.Source{"of a request": guarded, "without elf_debug": filtered} {
 		if got := s.Named(t.Context(), ident.Module{}, source.DWO, "a", []string{"x"}); len(got) > 0 {
 			t.Errorf("%s: got %v", name, got)
 		}

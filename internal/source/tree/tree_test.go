@@ -142,11 +142,11 @@ func TestLinkOutOfTheFolderIsDenied(t *testing.T) {
 	if fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why+"; follow_symlinks of the source would allow that") {
 		t.Errorf("got %q, error %v", got, err)
 	}
-	guest, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), source.NewDecoder(bin.Limit{}, nil), time.Now)
+	guarded, err := tree.NewGuarded(source.Config{ID: "s", Type: source.Filesystem, Path: root}, bucketOf(t, root), source.NewDecoder(bin.Limit{}, nil), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := get(t, guest); fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why) {
+	if got, _, err := get(t, guarded); fault.KindOf(err) != fault.Denied || got != "" || !strings.HasSuffix(err.Error(), why) {
 		t.Errorf("of a request: got %q, error %v", got, err)
 	}
 }

@@ -33,7 +33,7 @@ func (b *body) Read(p []byte) (int, error) {
 	b.guard.Stop()
 	if err == io.EOF && b.ctx.Err() != nil {
 		// A server may end its answer regularly when it notices that the request
-		// is cancelled, so that a part looks like the whole.
+		// is canceled, so that a part looks like the whole.
 		err = b.ctx.Err()
 	}
 	if err == nil || err == io.EOF {
@@ -52,8 +52,8 @@ func (b *body) Close() error {
 func codings(h http.Header) string { return strings.Join(h.Values("Content-Encoding"), ",") }
 
 const (
-	drainBytes    = 32 << 10 // of an answer without a file, to reuse its connection
-	drainPatience = 300 * time.Millisecond
+	drainBytes   = 32 << 10 // of an answer without a file, to reuse its connection
+	drainTimeout = 300 * time.Millisecond
 )
 
 // discard reads the short body of an answer without a file, so that the connection can be
@@ -63,7 +63,7 @@ func discard(resp *http.Response) {
 	if resp.ContentLength > drainBytes {
 		return
 	}
-	timer := time.AfterFunc(drainPatience, func() { resp.Body.Close() })
+	timer := time.AfterFunc(drainTimeout, func() { resp.Body.Close() })
 	defer timer.Stop()
 	_, _ = io.CopyN(io.Discard, resp.Body, drainBytes) // only the connection is at stake
 }

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	ConnectTimeout         time.Duration `yaml:"connect_timeout" help:"Time to connect; -1: no limit."`
 	HeadTimeout            time.Duration `yaml:"head_timeout" help:"Time from a request to the headers of its answer; -1: no limit."`
-	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time after which a download that receives nothing is cancelled; -1: no limit."`
+	ReadTimeout            time.Duration `yaml:"read_timeout" help:"Time after which a download that receives nothing is canceled; -1: no limit."`
 	MaxDownloadTimeout     time.Duration `yaml:"max_download_timeout" help:"Time for a whole download with its retries; -1: no limit."`
 	MaxDownloadSize        bin.Size      `yaml:"max_download_size" help:"Size of a file, as received and as decoded; -1: no limit."`
 	MaxDownloadRatio       int           `yaml:"max_download_ratio" help:"Decoded bytes per received byte, after the first 64 MiB; -1: no limit."`

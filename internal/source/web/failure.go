@@ -22,7 +22,7 @@ type failure struct {
 	down  bool          // it counts against the host
 }
 
-// overdue is the cause with which a fetch is cancelled when its time is over.
+// overdue is the cause with which a fetch is canceled when its time is over.
 type overdue time.Duration
 
 func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }

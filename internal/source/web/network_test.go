@@ -194,7 +194,7 @@ func TestEveryStepHasItsTime(t *testing.T) {
 	}
 }
 
-// The server ends its answer in order when it learns that the asker leaves;
+// The server ends its answer in order when it learns that the client is gone;
 // what came until then must not pass for the file.
 func TestPartIsNeverTakenForTheWhole(t *testing.T) {
 	t.Parallel()
@@ -261,7 +261,7 @@ func TestUnknownHostIsNoSuchHost(t *testing.T) {
 	}
 }
 
-func TestAskerWhoLeavesIsNoFailureOfTheHost(t *testing.T) {
+func TestCanceledCallIsNotAFailureOfTheHost(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	client := newClient(t, web.Config{DenyListThreshold: 1})
 	s := newSource(t, client, config(server.URL))

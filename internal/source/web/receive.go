@@ -25,7 +25,7 @@ func (f *fetch) receive(total context.Context, by way, resp *http.Response) *fai
 		failed.after = transfer.RetryAfter(resp.Header.Get("Retry-After"), f.client.now())
 		discard(resp)
 		if err := by.ctx.Err(); err != nil {
-			// A server may answer a request that was cancelled; that answer
+			// A server may answer a request that was canceled; that answer
 			// does not count.
 			return f.client.broken(f.caller, by.ctx, f.attempt.URL, err)
 		}

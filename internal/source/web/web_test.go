@@ -464,7 +464,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		wantError(t, err, fault.NotFound, "404")
 	}
 	if len(remotes) != 1 {
-		t.Errorf("%d connections for one asker", len(remotes))
+		t.Errorf("%d connections for one caller", len(remotes))
 	}
 }
 

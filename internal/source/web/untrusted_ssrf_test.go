@@ -23,9 +23,9 @@ import (
 	"symbolon/internal/source/web"
 )
 
-// guests are all kinds of places that a request may lead to, by what asks the
+// untrusted are all kinds of places that a request may lead to, by what asks the
 // server at an address for a file, as it is put together for requests.
-var guests = map[string]func(t *testing.T, c *web.Client, at string) error{
+var untrusted = map[string]func(t *testing.T, c *web.Client, at string) error{
 	"http": func(t *testing.T, c *web.Client, at string) error {
 		_, _, err := get(t, newGuarded(t, c, config(at)))
 		return err
@@ -114,7 +114,7 @@ func fewer() map[string]string {
 
 // Sources of requests of any kind, and addresses of source code in debug
 // information, reach no special address, neither directly nor by a name.
-func TestNoGuestReachesASpecialAddress(t *testing.T) {
+func TestNoSourceOfARequestReachesASpecialAddress(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	names := map[string]string{}
@@ -130,7 +130,7 @@ func TestNoGuestReachesASpecialAddress(t *testing.T) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if err := guests[kind](t, client, at); err == nil || !strings.Contains(err.Error(), "destination is restricted") {
+			if err := untrusted[kind](t, client, at); err == nil || !strings.Contains(err.Error(), "destination is restricted") {
 				t.Errorf("%s at %s: %v", kind, what, err)
 			}
 		})
@@ -148,7 +148,7 @@ func TestNoGuestReachesASpecialAddress(t *testing.T) {
 			t.Errorf("%s (%s) counts as public", text, row)
 			continue // nothing of ours is to leave the machine
 		}
-		for kind := range guests {
+		for kind := range untrusted {
 			try(kind, text, "http://"+host+":9")
 			try(kind, text+" by a name", "http://"+name+":9")
 		}
@@ -157,8 +157,8 @@ func TestNoGuestReachesASpecialAddress(t *testing.T) {
 }
 
 // A server that may be asked leads on to one that may not.
-func TestNoGuestIsLedToAPrivateAddress(t *testing.T) {
-	for kind, ask := range guests {
+func TestNoSourceOfARequestIsLedToAPrivateAddress(t *testing.T) {
+	for kind, ask := range untrusted {
 		for _, to := range []string{"http://" + private, "http://[::ffff:" + private + "]", "http://private.test", "http://rebind.test"} {
 			var asked atomic.Int32
 			p := newPair(t, func(w http.ResponseWriter, r *http.Request) {
@@ -191,7 +191,7 @@ func TestRebindingIsCaughtOnRanges(t *testing.T) {
 				w.Header().Set("ETag", `"one"`)
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 			}, firstPublic)
-			err := guests[kind](t, p.client, strings.TrimSuffix(p.url(), "/"))
+			err := untrusted[kind](t, p.client, strings.TrimSuffix(p.url(), "/"))
 			if (err == nil) != whole || err != nil && !strings.Contains(err.Error(), "destination is restricted") {
 				t.Error(err)
 			}
