@@ -39,8 +39,8 @@ func uploadCommand(e *env) *cobra.Command {
 		Long: `PATH is a debug file, a folder, or an archive (zip, tar, cabinet, Debian package, RPM);
 of folders and archives, all debug files are uploaded. Links in folders are not
 followed. Files that the server has are not sent again, and an interrupted upload
-continues where it ended. No lookup finds debug files without an id: they are not uploaded, but listed with
-advice.
+continues where it ended. No lookup finds debug files without an id: they are not
+uploaded, but listed with advice.
 
 Without --url the files go to the server that runs on the data directory, or into
 its store if no server runs.`,

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	lifetime      = 5 * time.Second  // of a value in memory
-	firstPatience = 10 * time.Second // with a bucket
-	patience      = 3 * time.Second  // if the value was read before
-	maxLate       = 15 * time.Second // since the last try, for a value that is read in the background
+	lifetime     = 5 * time.Second  // of a value in memory
+	firstTimeout = 10 * time.Second // with a bucket
+	timeout      = 3 * time.Second  // if the value was read before
+	maxLate      = 15 * time.Second // since the last try, for a value that is read in the background
 )
 
 // A Cached is a value of a bucket in memory. It is safe for concurrent use.
@@ -65,9 +65,9 @@ func (c *Cached[T]) Get(ctx context.Context) (T, error) {
 // read reads the value, and notes a failure. It releases the lock of the reader.
 func (c *Cached[T]) read(ctx context.Context, was reading[T]) {
 	defer c.reading.Unlock()
-	wait := firstPatience
+	wait := firstTimeout
 	if was.isRead {
-		wait = patience
+		wait = timeout
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait) // other callers use the result too
 	defer cancel()
