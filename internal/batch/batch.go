@@ -15,11 +15,11 @@
 // names; then the one before it is removed.
 //
 // A unit is Options.Unit consecutive rows of one input, and the last of an input may have
-// less. There is no table of units: inputs are read from their beginning, which is cheap
-// compared to lookups, and rows of complete units are skipped. So compressed inputs are
-// not a special case, nothing is read twice, and inputs are read concurrently. An input
-// whose units are all complete is not read. The names of parts are in the order of the
-// rows.
+// less. The positions of units are not stored: inputs are read from their beginning,
+// which is cheap compared to lookups, and rows of complete units are skipped. So
+// compressed inputs are not a special case, nothing is read twice, and inputs are read
+// concurrently. An input whose units are all complete is not read. The names of parts are
+// in the order of the rows.
 //
 // Rows are looked up in chunks of 1 MiB, by all processors. Each chunk is a frame of
 // zstd in the part. Memory has a fixed number of chunks, however large units and
