@@ -74,7 +74,7 @@ def prepare(tmp, symbols, rows):
                 pings = [line.rstrip("\n") for line in f]
             ids = [json.loads(ping)["document_id"] for ping in pings]
             table = pyarrow.table({"document_id": ids, "stack_traces": pings})
-            pyarrow.parquet.write_table(table, os.path.join(tmp, "pings", "%d.parquet" % i))
+            pyarrow.parquet.write_table(table, os.path.join(tmp, "pings", "%d.parquet" % i), compression="gzip")
             for row in table.to_pylist():
                 out.write(json.dumps(row) + "\n")
             os.remove(name)
@@ -154,8 +154,10 @@ def spark(tmp, want):
             log = os.path.join(tmp, example + ".log")
             with open(log, "w") as f:
                 code = subprocess.run(["spark-submit", "--master", url, "--conf", "spark.ui.enabled=false", "--conf",
-                                       "spark.scheduler.minRegisteredResourcesRatio=1", os.path.join(EXAMPLES, "spark", example + ".py"),
-                                       os.path.join(tmp, "pings"), out], stdout=f, stderr=f).returncode
+                                       "spark.scheduler.minRegisteredResourcesRatio=1", "--conf",
+                                       "spark.sql.parquet.compression.codec=gzip",  # snappy fails where musl is installed
+                                       os.path.join(EXAMPLES, "spark", example + ".py"), os.path.join(tmp, "pings"), out],
+                                      stdout=f, stderr=f).returncode
             if code:
                 with open(log) as f:
                     sys.exit("engines.py: spark-submit of %s.py failed:\n%s" % (example, f.read()[-4000:]))
