@@ -159,7 +159,7 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 	if own := c.Provider + c.GoogleProvider; isGuarded && own != "" && own != source.Static {
 		return nil, errOwnCredentials
 	}
-	b, err := openBucket(c, client.Transport(isGuarded), max(network.ReadTimeout, 0), false)
+	b, err := openBucket(c, client.Stores(share), max(network.ReadTimeout, 0), false)
 	if err != nil {
 		return nil, err
 	}
