@@ -95,9 +95,6 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failur
 	resp, err = e.Transport.RoundTrip(req.WithContext(own))
 	up.Close() // before the guard is stopped, which it may start
 	guard.Stop()
-	if refused, ok := errors.AsType[*fault.Error](err); ok { // by the transport
-		return nil, &failure{error: refused}
-	}
 	if err != nil {
 		return nil, &failure{error: b.broken(err), again: true}
 	}

@@ -146,7 +146,7 @@ func TestAFailingObjectStoreIsLeftAlone(t *testing.T) {
 		{ID: "a", Type: source.GCS, Bucket: "b", URL: source.NewURL(server.URL), BearerToken: bin.NewSecret("t")},
 	} {
 		asked.Store(0)
-		client := storeClient(t, web.Config{DenyListThreshold: 3})
+		client := storeClient(t, web.Config{DenyListThreshold: 1})
 		s, err := node.OpenSource(c, client, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -102,43 +101,6 @@ func (c *Client) count(d *denyList, host string, failed *failure) {
 	} else if failed.down && d.failed(host, failed.Kind.String()+": "+failed.Detail) {
 		c.log.Warn("symbol server failing, backing off", "host", host, "for", c.cfg.DenyListBlockTime, "error", failed.Error)
 	}
-}
-
-// stores is a transport that blocks failing hosts.
-type stores struct {
-	client *Client
-	next   http.RoundTripper
-	deny   *denyList
-}
-
-// Stores returns the transport for sources in object stores: their hosts are blocked as
-// those of symbol servers are. share is that of the request that named the source, nil for
-// the configuration.
-func (c *Client) Stores(share *Share) http.RoundTripper {
-	if share != nil {
-		return &stores{c, c.Transport(true), share.deny}
-	}
-	return &stores{c, c.Transport(false), c.deny}
-}
-
-// RoundTrip sends a request, unless its host is blocked.
-func (s *stores) RoundTrip(req *http.Request) (*http.Response, error) {
-	host := strings.ToLower(req.URL.Host)
-	if why := s.deny.blocked(host); why != "" {
-		if req.Body != nil {
-			_ = req.Body.Close() // it is not read
-		}
-		return nil, fault.New(fault.Transport, host, "%s", why)
-	}
-	resp, err := s.next.RoundTrip(req)
-	var failed *failure
-	if err != nil {
-		failed = s.client.broken(req.Context(), req.Context(), host, err)
-	} else if resp.StatusCode >= http.StatusBadRequest {
-		failed = verdict(host, resp.StatusCode)
-	}
-	s.client.count(s.deny, host, failed)
-	return resp, err
 }
 
 // exempt reports whether a host is never blocked.
