@@ -11,7 +11,7 @@ import (
 // SymbolicateApple looks up the functions of the frames of r that have none. The error
 // is that of ctx.
 func (p *Processor) SymbolicateApple(ctx context.Context, r *applecrash.Report, opt Options) error {
-	req := &symbolicate.Request{Purpose: opt.Purpose}
+	req := &symbolicate.Request{Purpose: opt.Purpose, Called: true}
 	for _, x := range r.Images {
 		m := ident.Module{Type: ident.TypeMachO, CodeFile: x.Name, DebugFile: x.Name, CodeID: ident.ParseCodeID(x.UUID), Arch: ident.ParseArch(x.Arch)}
 		req.Modules = append(req.Modules, m.Derive())

@@ -131,7 +131,7 @@ const maxDepth = 4096
 // Request returns the request for the functions of all frames, in the order of the
 // stacks.
 func (r *Report) Request() *symbolicate.Request {
-	req := &symbolicate.Request{Purpose: r.opt.Purpose}
+	req := &symbolicate.Request{Purpose: r.opt.Purpose, Called: true}
 	for i := range r.Modules {
 		m := &r.Modules[i]
 		req.Modules = append(req.Modules, lookedUp(m))

@@ -44,6 +44,7 @@ type Query struct {
 	Addresses []Address
 	Times     []int32 // how often the input has each address, for Counts; nil: once
 	Symbols   []Symbol
+	Called    bool // names have no types of results, see symbolicate.Request
 }
 
 // AddModule adds a module and returns its index.

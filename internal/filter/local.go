@@ -40,7 +40,7 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	// Each module is opened once for addresses in its image, and once for addresses as
 	// linked.
 	n := len(q.Modules)
-	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst}
+	req := &symbolicate.Request{Modules: append(q.Modules[:n:n], q.Modules...), Purpose: locate.SymFirst, Called: q.Called}
 	req.Linked = make([]bool, 2*n)
 	for i := range n {
 		req.Linked[n+i] = true

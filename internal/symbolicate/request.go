@@ -32,6 +32,7 @@ type Request struct {
 	Linked  []bool   // by module: addresses are those of the file as linked; nil: none are
 	Frames  []Frame
 	Purpose locate.Purpose // the purpose of the files: SymFirst or Debug
+	Called  bool           // names have no types of results, as those of dump_syms and Symbolicator
 	Nearest bool           // answer with the function or symbol that starts at or below the address, at any distance
 	Sources bool           // also find files with source files
 }
@@ -192,8 +193,11 @@ func (r *Result) Readable(m int32, raw []byte) (readable string, ok bool) {
 	if !r.Modules[m].handle.Mangled() && r.req.Purpose == locate.SymFirst { // of Breakpad, whose names are already demangled
 		return "", false
 	}
-	name := string(raw)
-	readable, _ = r.names.Name(name, demangle.Full)
+	name, style := string(raw), demangle.Full
+	if r.req.Called {
+		style = demangle.Called
+	}
+	readable, _ = r.names.Name(name, style)
 	return readable, readable != name
 }
 

@@ -37,6 +37,8 @@ func engine(t *testing.T, cfg symbolicate.Config) *symbolicate.Engine {
 				fmt.Fprintf(w, "INLINE %d 1 0 0 1000 10000\n", depth)
 			}
 			fmt.Fprint(w, "1000 10000 7 0\n")
+		case "template.so":
+			fmt.Fprintf(w, "MODULE Linux x86_64 %s template.so\nFUNC 1000 10 0 _Z5wringIiEvT_\n", id)
 		case "costly.so":
 			fmt.Fprintf(w, "MODULE Linux x86_64 %s costly.so\nFUNC 1000 10 0 %s\nFUNC 1010 10 0 %s\n", id, costly, ordinary)
 		case "slow.so":
@@ -111,6 +113,24 @@ func TestAnswersAreInOrderOfFrames(t *testing.T) {
 		}
 		if fault.KindOf(m[2].Report.Fault) != fault.NotFound {
 			t.Errorf("a missing module: %v", m[2].Report.Fault)
+		}
+		res.Release()
+	}
+}
+
+func TestNamesHaveTheirResultsUnlessTheyAreCalled(t *testing.T) {
+	e := engine(t, symbolicate.Config{})
+	for isCalled, want := range map[bool]string{false: "void wring<int>(int)", true: "wring<int>(int)"} {
+		req := &symbolicate.Request{
+			Modules: []ident.Module{rig.Module("template.so")}, Purpose: locate.Debug, Called: isCalled,
+			Frames: []symbolicate.Frame{{Addr: 0x1000}},
+		}
+		res, err := e.Run(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := names(res, req); got != want {
+			t.Errorf("called %t: the name is %s, want %s", isCalled, got, want)
 		}
 		res.Release()
 	}

@@ -26,7 +26,7 @@ func (s *texts) name(t sym.Text) []byte {
 	if s.mangled {
 		return s.text
 	}
-	s.plain = demangle.Append(s.plain[:0], s.text, demangle.Full)
+	s.plain = demangle.Append(s.plain[:0], s.text, demangle.Called)
 	return s.plain
 }
 

@@ -160,6 +160,17 @@ func TestPaddingBelongsToTheFunctionBeforeIt(t *testing.T) {
 	}
 }
 
+func TestNamesHaveNoResults(t *testing.T) {
+	from := openBytes(t, fixture.NewSym("glaze").Func(0x1000, 0x10, "_Z5wringIiEvT_").Bytes())
+	var made bytes.Buffer
+	if err := symwrite.Write(t.Context(), &made, from, symwrite.Options{Scratch: scratch.Dir(t.TempDir())}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(made.String(), "FUNC 1000 10 0 wring<int>(int)\n") {
+		t.Errorf("the function is not wring<int>(int):\n%s", &made)
+	}
+}
+
 func TestEqualStringsHaveOneRecord(t *testing.T) {
 	made := string(symOf(t, openBytes(t, fixture.NewSym("x").File(0, "/a.c").File(1, "/a.c").File(2, "/unused.c").File(3, "/b.c").Origin(0, "in").Origin(1, "in").
 		Func(0x1000, 0x40, "f").Inline(0, 9, 0, 0, 0x1010, 8).Inline(0, 9, 1, 1, 0x1020, 8).

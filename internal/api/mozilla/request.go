@@ -73,7 +73,7 @@ func (m module) ident() (ident.Module, error) {
 // prepare fills in the modules of the query. One with an invalid identity becomes
 // the empty module, which no source has.
 func (r *request) prepare(nearest bool) {
-	r.query.Nearest = nearest
+	r.query.Nearest, r.query.Called = nearest, true
 	r.query.Modules = make([]ident.Module, len(r.modules))
 	for i, m := range r.modules {
 		r.query.Modules[i], _ = m.ident() // Door.answer reports the error

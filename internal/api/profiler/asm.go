@@ -194,7 +194,7 @@ func (d *Door) nameTargets(ctx context.Context, g *token.Grant, m ident.Module, 
 	for i, b := range out.branches {
 		targets[i] = b.target
 	}
-	res, err := d.lookUp(ctx, g, &symbolicate.Request{Modules: []ident.Module{m}}, targets...)
+	res, err := d.lookUp(ctx, g, &symbolicate.Request{Modules: []ident.Module{m}, Called: true}, targets...)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (d *Door) lookInside(v *visit, q explain.Question, data *moduleData) (err e
 // framesAt returns the frames of an address of a module, innermost first.
 func (d *Door) framesAt(v *visit, m ident.Module, addr uint64) ([]triage.Frame, error) {
 	res, err := d.deps.Run(v.Context(), v.grant, &symbolicate.Request{
-		Modules: []ident.Module{m}, Frames: []symbolicate.Frame{{Addr: addr}}, Purpose: locate.Debug,
+		Modules: []ident.Module{m}, Frames: []symbolicate.Frame{{Addr: addr}}, Purpose: locate.Debug, Called: true,
 	})
 	if err != nil {
 		return nil, err

@@ -200,7 +200,7 @@ func scanRows(r *rawjson.Reader, names ...string) [][]int32 {
 
 // lookUp returns the edits that replace addresses by names.
 func (g *gecko) lookUp(ctx context.Context, run *filter.Run) (edits []edit, err error) {
-	var q filter.Query
+	q := filter.Query{Called: true}
 	var asked []*location
 	for i := range g.locations {
 		l := &g.locations[i]

@@ -59,7 +59,7 @@ func (l *lookup) gather(p *profile, scopes []*scope, force bool) {
 
 // ask looks the addresses up, each of them once.
 func (l *lookup) ask(ctx context.Context, run *filter.Run, p *profile) error {
-	var q filter.Query
+	q := filter.Query{Called: true}
 	isKnown := false
 	for i := range l.wants {
 		w := &l.wants[i]

@@ -34,7 +34,7 @@ func (n *Names) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 	if !hasMap {
 		return n.Next.Look(ctx, q)
 	}
-	rest := &filter.Query{Modules: q.Modules, Addresses: slices.Clone(q.Addresses), Symbols: q.Symbols}
+	rest := &filter.Query{Modules: q.Modules, Addresses: slices.Clone(q.Addresses), Symbols: q.Symbols, Called: q.Called}
 	for i := range rest.Addresses {
 		if a := &rest.Addresses[i]; a.Module >= 0 && maps[a.Module] != nil {
 			a.Module = -1
@@ -82,7 +82,11 @@ func (a *answer) Frames(i int) []filter.Frame {
 	if s == nil {
 		return nil
 	}
-	a.name = demangle.Append(a.name[:0], m.name(s), demangle.Full)
+	style := demangle.Full
+	if a.query.Called {
+		style = demangle.Called
+	}
+	a.name = demangle.Append(a.name[:0], m.name(s), style)
 	a.frame[0] = filter.Frame{Function: a.name, Raw: m.name(s), Entry: s.start - m.base, Size: s.size}
 	return a.frame[:]
 }

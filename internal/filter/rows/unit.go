@@ -50,6 +50,7 @@ func (u *unit) rewrite(ctx context.Context, n int) error {
 		return end
 	}
 	u.reset()
+	u.query.Called = true
 	u.rows, u.frames, u.strings = u.rows[:0], u.frames[:0], u.strings[:0]
 	from := 0
 	for _, to := range u.ends {
