@@ -221,6 +221,21 @@ func TestMiniDebugInfoAddsSymbols(t *testing.T) {
 	}
 }
 
+// A program that exports nothing has an empty .dynsym; its names are in the inner file.
+func TestMiniDebugInfoIsSymbolsOfAProgramWithoutOthers(t *testing.T) {
+	inner := symbolsOf(2, fixture.ELFSymbol{Name: "inner", Value: 0x1140, Size: 0x20, Kind: 2, Section: 1}).Bytes()
+	for packed, want := range map[string]object.Features{
+		string(fixture.NewXZ(4).Block(fixture.XZStored(inner), inner, true).Bytes()): object.HasSymbols,
+		"damaged": 0,
+	} {
+		e := symbolsOf(11)
+		e.Add(fixture.ELFSection{Name: ".gnu_debugdata", Type: 1, Data: []byte(packed)})
+		if got := open(t, e.Bytes()).Info().Features; got != want {
+			t.Errorf("features %v, want %v", got, want)
+		}
+	}
+}
+
 // skeleton is a program that keeps units of these ids in split.dwo: the first
 // one from 0x1100 on, the next from 0x1140 on.
 func skeleton(ids ...uint64) []byte {

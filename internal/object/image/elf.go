@@ -359,7 +359,11 @@ func (b *elfFile) info() object.Info {
 		Kind:        "elf", Type: f.Kind(), LoadAddress: f.LoadAddress(), Segments: segments(f),
 		Module: elfModule(f),
 	}
-	b.f.Symbols(func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false })
+	hasSymbols := func(elf.Symbol) bool { info.Features |= object.HasSymbols; return false }
+	b.f.Symbols(hasSymbols)
+	if b.inner != nil {
+		b.inner.Symbols(hasSymbols)
+	}
 	info.Features = b.features(info.Features)
 	for _, name := range frameSections {
 		if b.hasFrames(name) {
