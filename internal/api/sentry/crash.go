@@ -159,18 +159,15 @@ func (d *Door) readMinidump(q *request, f *form) error {
 	if e := dump.Exception; e != nil {
 		q.crash.reason.Text = fmt.Sprintf("%s / %#x", e, e.CrashAddress())
 	}
-	lowest := -1
+	// Symbolicator answers with the modules in this order.
+	slices.SortStableFunc(dump.Modules, func(a, b minidump.Module) int { return cmp.Compare(a.Base, b.Base) })
 	for i := range dump.Modules {
-		m := &dump.Modules[i]
-		q.Modules = append(q.Modules, moduleOf(m))
-		if lowest < 0 || m.Base < dump.Modules[lowest].Base {
-			lowest = i
-		}
+		q.Modules = append(q.Modules, moduleOf(&dump.Modules[i]))
 	}
-	if lowest >= 0 {
-		m := &dump.Modules[lowest]
+	if len(dump.Modules) > 0 {
+		m := &dump.Modules[0]
 		m.DebugFile = q.Rename(m.DebugFile)
-		q.first, q.firstName = lowest, m.DebugFile
+		q.firstName = m.DebugFile
 	}
 	q.walkCost = int64(len(dump.Threads)) * threadCost
 	q.walk = func(ctx context.Context) error {
@@ -219,13 +216,10 @@ func (q *request) addReport(r *crash.Report) {
 	for i, m := range q.Modules {
 		u := &r.Symbols[i].Unwind
 		if !u.Asked && !m.HasDebug && m.CodeID.IsZero() {
-			if i == q.first {
+			if i == 0 {
 				q.firstName = "" // no module is looked up by it
 			}
 			continue
-		}
-		if i == q.first {
-			q.first = len(kept)
 		}
 		if found := &u.Module; !m.HasDebug && !found.DebugID.IsZero() { // it was found by its code id
 			m.DebugID, m.HasDebug = found.DebugID, true

@@ -162,10 +162,10 @@ func TestDumpIsAnswered(t *testing.T) {
 		`{"thread_id":21,"is_requesting":false,"registers":{"r10":"0x0",`,
 		`{"thread_id":22,"is_requesting":true,"registers":{`,
 		`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x40003000","package":"/srv/orchard","trust":"context"}`,
-		`"modules":[{"debug_status":"unused","unwind_status":"unused",`,
-		`{"debug_status":"missing","unwind_status":"missing","features":{"has_debug_info":false,"has_unwind_info":false,"has_symbols":false,` +
+		`"modules":[{"debug_status":"missing","unwind_status":"missing","features":{"has_debug_info":false,"has_unwind_info":false,"has_symbols":false,` +
 			`"has_sources":false},"arch":"unknown","type":"elf","code_id":"0102030405060708090a0b0c0d0e0f1011121314","code_file":"/srv/orchard",` +
-			`"debug_id":"04030201-0605-0807-090a-0b0c0d0e0f10","debug_file":"/srv/orchard","image_addr":"0x40000000","image_size":65536}`,
+			`"debug_id":"04030201-0605-0807-090a-0b0c0d0e0f10","debug_file":"/srv/orchard","image_addr":"0x40000000","image_size":65536},` + // lowest address first
+			`{"debug_status":"unused","unwind_status":"unused",`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the answer lacks %s: %s", want, got)
@@ -300,7 +300,7 @@ func TestFirstModuleIsLookedUpByItsNewName(t *testing.T) {
 	}
 	got := c.post("/minidump", part{file, dump()}, part{"rewrite_first_module",
 		`[{"from":"nothing","to":"x"},{"from":"[^/]+$","to":"renamed"}]`}).Body.String()
-	if want := "/usr/lib/libpress.so /srv/renamed"; strings.Join(names, " ") != want {
+	if want := "/srv/renamed /usr/lib/libpress.so"; strings.Join(names, " ") != want {
 		t.Errorf("debug files %v, want %s", names, want)
 	}
 	if !strings.Contains(got, `"debug_file":"/srv/orchard"`) {

@@ -68,18 +68,12 @@ type result interface {
 // request is a request that is being answered.
 type request struct {
 	*wire.Request
-	scope  string
-	search Search
-	renamed
-	crash    *crashed                    // nil: the request is not a crash file
-	walk     func(context.Context) error // adds the stack traces; nil: they are there
-	walkCost int64                       // bytes of memory
-}
-
-// renamed is the module whose debug file is looked up by another name.
-type renamed struct {
-	first     int
-	firstName string // empty: that of the request
+	scope     string
+	search    Search
+	crash     *crashed                    // nil: the request is not a crash file
+	walk      func(context.Context) error // adds the stack traces; nil: they are there
+	walkCost  int64                       // bytes of memory
+	firstName string                      // debug file that the first module is looked up by; empty: that of the request
 }
 
 // Door serves the routes. Close it.

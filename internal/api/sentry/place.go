@@ -30,7 +30,7 @@ func (q *request) query() *symbolicate.Request {
 		req.Bases[i] = baseOf(m)
 	}
 	if q.firstName != "" {
-		req.Modules[q.first].DebugFile = q.firstName
+		req.Modules[0].DebugFile = q.firstName
 	}
 	images := q.images()
 	first := 0
