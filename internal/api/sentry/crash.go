@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -382,6 +383,9 @@ func (q *request) addApple(report *applecrash.Report) {
 				continue
 			}
 			q.AddFrame(wire.Frame{Addr: uint64(f.Addr)}, f.Module, f.Symbol)
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.Registers)) {
+			st.Registers = append(st.Registers, wire.Register{Name: name, Value: uint64(t.Registers[name])})
 		}
 		st.End = len(q.Frames)
 		q.Stacks = append(q.Stacks, st)

@@ -551,6 +551,9 @@ Thread 1 Crashed:
 0   orchard                  0x0000000100001020 0x100000000 + 4128
 1   libelsewhere.dylib       0x00000007f0001020 start + 32
 
+Thread 1 crashed with X86 Thread State (64-bit):
+  rip: 0x0000000100001020  rax: 0x0000000000000010
+
 Binary Images:
        0x100000000 -        0x10000ffff +orchard (1.0) <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /Applications/orchard
 `
@@ -563,7 +566,8 @@ func TestAppleReportIsAnswered(t *testing.T) {
 			`"cpu_arch":"x86_64","device_model":"MacBookPro18,1"},"crashed":true,"crash_reason":"EXC_BAD_ACCESS (SIGSEGV)",` +
 			`"crash_details":"KERN_INVALID_ADDRESS at 0x10","stacktraces":[{"thread_id":0,"thread_name":"queue","is_requesting":false,` +
 			`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001010","package":"/Applications/orchard"}]},` +
-			`{"thread_id":1,"is_requesting":true,"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001020","package":"/Applications/orchard"},` +
+			`{"thread_id":1,"is_requesting":true,"registers":{"rax":"0x10","rip":"0x100001020"},` +
+			`"frames":[{"status":"missing","original_index":0,"instruction_addr":"0x100001020","package":"/Applications/orchard"},` +
 			`{"status":"unknown_image","original_index":1,"instruction_addr":"0x7f0001020","package":"libelsewhere.dylib","function":"start"}]}],"modules":[`,
 		`"type":"macho","code_id":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","code_file":"/Applications/orchard","debug_id":"0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",` +
 			`"debug_file":"/Applications/orchard","image_addr":"0x100000000","image_size":65535}]}`,
