@@ -37,6 +37,19 @@ func TestHiddenNamesAreGivenBack(t *testing.T) {
 	wants(t, o, map[uint64]string{0x108: "-[Pot pour:] /d/a.c:7 [100+40]", 0x1c0: "symbol :0 [1c0+0]"})
 }
 
+func TestExportedNameReplacesAHiddenOne(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "__hidden#2_"})
+	m := machoImage(fixture.MachOARM64, fixture.MachODSYM, uuidA, machoDebug(p)...) // with the symbol _global
+	m.Symbol("__hidden#1_", 0x0e, 1, 0, 0x1100).Symtab()
+	f, err := debugfile.Open(bin.Bytes(m.Bytes()), object.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects()[0]
+	wants(t, o, map[uint64]string{0x108: "global /d/a.c:7 [100+40]"})
+	agreeWithTable(t, o, "hidden")
+}
+
 func TestAMapThatIsNoneIsRefused(t *testing.T) {
 	f, err := debugfile.Open(bin.Bytes(machoImage(fixture.MachOX64, fixture.MachODSYM, uuidA).Bytes()), object.Options{})
 	if err != nil {

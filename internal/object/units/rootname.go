@@ -8,9 +8,10 @@ import (
 )
 
 // rootName returns the name of a function: the one in the debug information, unless a
-// symbol at its entry has more: the kind of copy, or, where the debug information has no
-// linkage name, the mangled name. In WebAssembly it is the one in the name section. list
-// has the symbols at the entry, and room is memory.
+// symbol at its entry has more: the kind of copy, where the debug information has no
+// linkage name, the mangled name, and where its name is hidden, the one of an exported
+// function, which Apple keeps. In WebAssembly it is the one in the name section. list has
+// the symbols at the entry, and room is memory.
 func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
 	switch {
 	case len(list) == 0:
@@ -24,7 +25,7 @@ func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
 	if len(name) == 0 {
 		return list[0].text()
 	}
-	mangled := IsMangled(name)
+	mangled, isHidden := IsMangled(name), bytes.HasPrefix(name, []byte(HiddenMark))
 	best := t
 	for i := range list {
 		s := list[i].text()
@@ -36,6 +37,8 @@ func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
 			if suffix := text[len(name):]; !isPart(suffix) && (g.in.Written || !isNumber(suffix)) {
 				best = s
 			}
+		case best == t && isHidden && !bytes.HasPrefix(text, []byte(HiddenMark)):
+			best = s
 		case best == t && !mangled && IsMangled(text) && mangles(text, name), best == t && decorates(text, name):
 			best = s
 		}
