@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -320,34 +321,40 @@ func (l *loader) dropKeys(f *field, path string, n *node) {
 
 // humanUnits are the units of times in the way of people.
 var humanUnits = map[string]time.Duration{
-	"ns": 1, "nsec": 1, "us": time.Microsecond, "usec": time.Microsecond, "ms": time.Millisecond, "msec": time.Millisecond,
+	"ns": 1, "nsec": 1, "nano": 1, "us": time.Microsecond, "µs": time.Microsecond, "usec": time.Microsecond,
+	"ms": time.Millisecond, "msec": time.Millisecond, "milli": time.Millisecond,
 	"s": time.Second, "sec": time.Second, "second": time.Second,
 	"m": time.Minute, "min": time.Minute, "minute": time.Minute,
 	"h": time.Hour, "hr": time.Hour, "hour": time.Hour,
-	"d": day, "day": day, "w": 7 * day, "week": 7 * day,
-	"month": 2_630_016 * time.Second, "M": 2_630_016 * time.Second, "y": 31_557_600 * time.Second, "year": 31_557_600 * time.Second,
+	"d": day, "day": day, "w": 7 * day, "wk": 7 * day, "week": 7 * day,
+	"month": 2_630_016 * time.Second, "M": 2_630_016 * time.Second,
+	"y": 31_557_600 * time.Second, "yr": 31_557_600 * time.Second, "year": 31_557_600 * time.Second,
 }
 
-// humanTime reads times such as "1h 30m" and "2 days".
+// humanTime reads times such as "1h 30m", "1.5 hours", "2 days" and "0".
 func humanTime(text string) (total time.Duration, ok bool) {
 	rest := strings.TrimSpace(text)
+	if rest == "0" {
+		return 0, true
+	}
 	for rest != "" {
-		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-		n, err := strconv.ParseInt(rest[:digits], 10, 32)
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789."))
+		n, err := strconv.ParseFloat(rest[:digits], 64)
 		if err != nil {
 			return 0, false
 		}
 		rest = strings.TrimLeft(rest[digits:], " ")
-		letters := len(rest) - len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzM"))
+		letters := len(rest) - len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzMµ"))
 		name := rest[:letters]
 		unit, known := humanUnits[name]
 		if !known {
 			unit, known = humanUnits[strings.TrimSuffix(name, "s")]
 		}
-		if !known || unit > 0 && n > int64((1<<62)/unit) {
+		n *= float64(unit)
+		if !known || n > float64(1<<62-total) {
 			return 0, false
 		}
-		total += time.Duration(n) * unit
+		total += time.Duration(math.Round(n))
 		rest = strings.TrimLeft(rest[letters:], " ")
 		ok = true
 	}

@@ -241,13 +241,14 @@ func TestWrongConfigurationsOfSymbolicator(t *testing.T) {
 func TestTimesOfPeople(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"1h": time.Hour, "500ms": 500 * time.Millisecond, "1h 30m": 90 * time.Minute, "2days": 48 * time.Hour, "1week 1 sec": 7*24*time.Hour + time.Second,
-		"15min": 15 * time.Minute, "1d12h": 36 * time.Hour,
+		"15min": 15 * time.Minute, "1d12h": 36 * time.Hour, "0": 0, "0s": 0, "1.5h": 90 * time.Minute, "0.1 sec 2.25 days": 54*time.Hour + 100*time.Millisecond,
+		"2wks": 14 * 24 * time.Hour, "3 millis 5µs 7nanos": 3_005_007, "2 yrs": 2 * 31_557_600 * time.Second,
 	} {
 		if got, ok := humanTime(text); !ok || got != want {
 			t.Errorf("%q is %v, %v", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "h", "5", "5 parsecs", "-1h", "99999999999h", "1.5h", "2147483647y"} {
+	for _, text := range []string{"", "h", "5", "5 parsecs", "-1h", "99999999999h", "1.2.3h", ".h", "00", "2147483647y", "140y 140y"} {
 		if got, ok := humanTime(text); ok && text != "2147483647y" || got < 0 {
 			t.Errorf("%q is %v", text, got)
 		}
