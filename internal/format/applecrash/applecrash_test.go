@@ -225,6 +225,9 @@ func TestReadRefusesInvalidReports(t *testing.T) {
 		{strings.Repeat("\n", 1<<19+1), "more than 524288 lines"},
 		{strings.Repeat(" ", applecrash.MaxSize+1), "more than 16777216"},
 		{strings.Repeat("[", 1<<20), ""}, // is a text
+		{"Thread 0:\n0 \xff", ""},
+		{"Thread 0:\n0 \x00", ""},
+		{"PK\x03\x04\x00\x00\xff", "must be UTF-8"},
 		{header + `{"threads":` + strings.Repeat("[", 20000), "exceeded max depth"},
 	} {
 		_, err := applecrash.Read([]byte(c.report))

@@ -3,6 +3,7 @@ package applecrash
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 // MaxSize is the size of the largest report that is read. Usual ones have 20 KB
@@ -16,6 +17,9 @@ const maxParts = 1 << 19
 func Read(text []byte) (*Report, error) {
 	if len(text) > MaxSize {
 		return nil, bad("size", "invalid report: has %d bytes, more than %d", len(text), MaxSize)
+	}
+	if bytes.IndexByte(text, 0) >= 0 && !utf8.Valid(text) {
+		return nil, bad("text", "invalid report: must be UTF-8")
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
