@@ -326,6 +326,26 @@ func TestSourceLinksThatFail(t *testing.T) {
 	}
 }
 
+func TestSourceLinksAreWebAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://example.test/a b.c?r=ü": `"source_link":"http://example.test/a%20b.c?r=ü"`,
+		"HTTPS://example.test/a%20b.c":  `"source_link":"https://example.test/a%20b.c"`,
+		"ftp://example.test/a.c":        "",
+		"//example.test/a.c":            "",
+		"javascript:alert(1)":           "",
+		"http:///a.c":                   "",
+		"http://example.test:port/":     "",
+	} {
+		one, body := links(1, 1)
+		one["aa01"].links["/src/0.c"] = address
+		f, _ := door(t, sentry.Config{}, sentry.Deps{}, one.run)
+		got := do(f, "POST", "/symbolicate", `{`+body).Body.String()
+		if want == "" && strings.Contains(got, "source_link") || !strings.Contains(got, want) {
+			t.Errorf("%s: want %s, got %s", address, want, got)
+		}
+	}
+}
+
 func TestUnsupportedPathsAre501(t *testing.T) {
 	f, _ := door(t, sentry.Config{}, sentry.Deps{}, demo().run)
 	for _, path := range []string{"/symbolicate-any", "/symbolicate-js", "/symbolicate-jvm"} {

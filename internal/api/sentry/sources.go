@@ -3,6 +3,7 @@ package sentry
 import (
 	"bytes"
 	"context"
+	"net/url"
 	"sync"
 
 	"symbolon/internal/fault"
@@ -64,7 +65,7 @@ func (x *excerpts) open(res result, m int32, path string) *file {
 	if x.size += len(text); x.size <= maxText {
 		f.text = text
 	}
-	if address == "" {
+	if address = webAddress(address); address == "" {
 		return f
 	}
 	l := x.links[address]
@@ -79,6 +80,16 @@ func (x *excerpts) open(res result, m int32, path string) *file {
 	f.link = l
 	x.fresh = append(x.fresh, f)
 	return f
+}
+
+// webAddress returns an http(s) address in its escaped form, and "" for any other text:
+// pages show source links to people.
+func webAddress(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	return u.String()
 }
 
 // fetch fetches the links that the request allows, some concurrently.
