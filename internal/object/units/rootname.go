@@ -8,10 +8,10 @@ import (
 )
 
 // rootName returns the name of a function: the one in the debug information, unless a
-// symbol at its entry has more: the kind of copy, where the debug information has no
-// linkage name, the mangled name, and where its name is hidden, the one of an exported
-// function, which Apple keeps. In WebAssembly it is the one in the name section. list has
-// the symbols at the entry, and room is memory.
+// symbol at its entry has more: the kind of copy; the mangled name, where the debug
+// information has no linkage name; the name of an exported function, which Apple keeps,
+// where that in the debug information is hidden. In WebAssembly it is the one in the name
+// section. list has the symbols at the entry, and room is memory.
 func (g *Image) rootName(t sym.Text, list []Symbol, room []byte) sym.Text {
 	switch {
 	case len(list) == 0:
