@@ -1,7 +1,9 @@
 package scratch
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -30,6 +32,22 @@ func (l *Links) Add(files ...string) (err error) {
 		}
 	}
 	return nil
+}
+
+// AddAt adds a link to a file at a path in the folder, if there is none yet.
+func (l *Links) AddAt(at, file string) error {
+	file, err := filepath.Abs(file)
+	if err == nil {
+		at = filepath.Join(l.Dir, at)
+		err = os.MkdirAll(filepath.Dir(at), 0o700)
+	}
+	if err == nil {
+		err = os.Symlink(file, at)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 // Remove removes the folder.

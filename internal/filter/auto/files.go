@@ -48,6 +48,12 @@ func (f *Files) Identify(path string) (ident.Module, error) {
 	if err := f.Links.Add(path); err != nil {
 		return m, err
 	}
+	if id := m.CodeID.String(); m.Type == ident.TypeELF && len(id) > 2 {
+		// The folder is not read at once for files that are added to it.
+		if err := f.Links.AddAt(".build-id/"+id[:2]+"/"+id[2:], path); err != nil {
+			return m, err
+		}
+	}
 	if f.known == nil {
 		f.known = map[string]ident.Module{}
 	}

@@ -71,9 +71,17 @@ func TestFilesAtTheirPathsAreKnown(t *testing.T) {
 	if m, ok := files.Local(program); !ok || m.CodeID != "94e4559d737bc9e7" {
 		t.Errorf("got %+v, %v", m, ok)
 	}
+	if at := filepath.Join(files.Links.Dir, ".build-id/94/e4559d737bc9e7"); !isLinked(at, program) {
+		t.Errorf("there is no link %s, which is found without reading the folder again", at)
+	}
 	for _, path := range []string{"", "/no/such/file", "/lib/modules/no-such-release/vmlinux", "/lib/modules/no-such-release/nf_tables", "/lib/modules/../vmlinux", "/lib/modules/vmlinux"} {
 		if m, ok := files.Local(path); ok {
 			t.Errorf("%q is %+v", path, m)
 		}
 	}
+}
+
+func isLinked(at, file string) bool {
+	to, err := os.Readlink(at)
+	return err == nil && to == file
 }

@@ -80,8 +80,8 @@ func TestLibrariesOfAProfileAreAdded(t *testing.T) {
 		if err := files.AddLibraries(t.Context(), file(t, pack(fmt.Sprintf(processed, program)))); err != nil {
 			t.Fatal(err)
 		}
-		list, err := os.ReadDir(files.Links.Dir)
-		if err != nil || len(list) != 1 || !strings.HasSuffix(list[0].Name(), "-embed-source") {
+		list, err := filepath.Glob(filepath.Join(files.Links.Dir, "*-embed-source"))
+		if err != nil || len(list) != 1 {
 			t.Errorf("added %v, %v", list, err)
 		}
 		files.Links.Remove()
