@@ -122,6 +122,9 @@ func identify(src bin.Source) (ident.Module, error) {
 		return ident.Module{}, err
 	}
 	for _, m := range list {
+		if m.Type == ident.TypePE && m.DebugID.IsZero() {
+			return m, errors.New("the program has no debug id; link it with --build-id")
+		}
 		if !m.DebugID.IsZero() || !m.CodeID.IsZero() {
 			return m, nil
 		}

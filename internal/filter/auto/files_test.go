@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"symbolon/internal/filter/auto"
@@ -78,6 +79,15 @@ func TestFilesAtTheirPathsAreKnown(t *testing.T) {
 		if m, ok := files.Local(path); ok {
 			t.Errorf("%q is %+v", path, m)
 		}
+	}
+}
+
+// TestProgramsWithoutAnIdentifier has one that its code id does not find.
+func TestProgramsWithoutAnIdentifier(t *testing.T) {
+	files := &auto.Files{}
+	defer files.Links.Remove()
+	if _, _, err := files.Named("app=../../object/testdata/corpus/pe-gcc-cc.exe"); err == nil || !strings.Contains(err.Error(), "no debug id; link it with --build-id") {
+		t.Errorf("got the error %v", err)
 	}
 }
 
