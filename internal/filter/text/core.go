@@ -7,7 +7,7 @@ import (
 )
 
 // parseTombstone parses the frame after a number and blanks: pc ADDR  PATH[!LIBRARY]
-// [(offset 0xOFFSET)] [(NAME)] [(BuildId: HEX)]. Debuggerd steps back itself, and
+// [(offset 0xOFFSET)] [(NAME)] [(BuildId: HEX)]; ART has ??? as an unknown name. Debuggerd steps back itself, and
 // prints addresses as linked.
 func (r *record) parseTombstone(body []byte) {
 	at := r.text + len("pc ")
@@ -35,7 +35,7 @@ func (r *record) parseTombstone(body []byte) {
 			r.text = end + 1
 		}
 	}
-	if name := rest[r.text:]; len(name) > 0 {
+	if name := rest[r.text:]; len(name) > 0 && string(name) != " (???)" { // of ART
 		if r.isNamed = true; name[len(name)-1] != ')' {
 			return
 		}

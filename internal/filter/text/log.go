@@ -136,6 +136,8 @@ func (l *log) module(r *record) (int32, bool) {
 	switch r.form {
 	case coredump:
 		r.id = l.ids[string(r.name)]
+	case backtrace:
+		r.name = l.program(r.name)
 	case kernel:
 		if len(r.name) == 0 {
 			r.name, r.id = []byte("vmlinux"), l.kernel
@@ -155,6 +157,26 @@ func (l *log) module(r *record) (int32, bool) {
 	i := l.query.AddModule(m)
 	l.modules[string(l.key)] = i
 	return i, true
+}
+
+// program returns the path or name of a program in the text before an address. Its
+// arguments may follow, as glibc prints the title of the process, and the texts of
+// another log may precede it.
+func (l *log) program(text []byte) []byte {
+	last := text[bytes.LastIndexAny(text, " \t\"")+1:]
+	isPath := text[0] == '/' || text[0] == '.'
+	if bytes.IndexByte(last, '/') < 0 {
+		for word := range bytes.FieldsSeq(text) {
+			word = bytes.TrimSuffix(word, []byte(":"))
+			if _, ok := l.run.Known[ident.FileName(string(word))]; ok || isPath {
+				return word
+			}
+		}
+	}
+	if isPath {
+		return text
+	}
+	return last
 }
 
 // number returns the number of a frame after the inlined calls before it. Only

@@ -62,12 +62,26 @@ func (r *record) hasNumber() bool { return r.end > 0 }
 func (r *record) parse(line []byte) bool {
 	*r = record{}
 	body := bytes.TrimRight(line, " \t\r\n")
+	if len(body) > 0 && body[len(body)-1] == 'm' {
+		body = cutColors(body)
+	}
 	if len(body) == 0 {
 		return false
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
 	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
+}
+
+// cutColors cuts the sequences of a terminal that end a line in color: ESC [ NUMBERS m.
+func cutColors(body []byte) []byte {
+	for {
+		at := bytes.LastIndex(body, []byte("\x1b["))
+		if at < 0 || len(bytes.TrimLeft(body[at+2:], "0123456789;")) != 1 || body[len(body)-1] != 'm' {
+			return body
+		}
+		body = bytes.TrimRight(body[:at], " \t")
+	}
 }
 
 const maxDigits = 4 // of the number of a frame, which may be written again

@@ -8,15 +8,18 @@ import (
 	"symbolon/internal/filter"
 )
 
+// straceMark begins a line of strace --stack-trace.
+var straceMark = []byte(" > ")
+
 // parseBacktrace parses a line of glibc's backtrace_symbols or backtrace_symbols_fd:
 // FILE(+0xOFFSET) [0xADDR], and FILE() [0xADDR] or FILE[0xADDR] for programs that are
-// not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line.
+// not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line. Lines
+// of strace begin with > and have an offset in the file as address; those of Python are
+// Binary file "FILE", at NAME+0xOFFSET [0xADDR]. A line may be in quotes in a list.
 func (r *record) parseBacktrace(body []byte) bool {
-	if body[len(body)-1] != ']' {
-		return false
-	}
+	body = bytes.TrimRight(body, `",`)
 	at := bytes.LastIndex(body, []byte("[0x"))
-	if at <= 0 {
+	if at <= 0 || body[len(body)-1] != ']' {
 		return false
 	}
 	addr, n := hexadecimal(body[at+3:])
@@ -24,24 +27,45 @@ func (r *record) parseBacktrace(body []byte) bool {
 		return false
 	}
 	file := bytes.TrimSuffix(body[:at], []byte(" "))
-	if short, found := bytes.CutSuffix(file, []byte("()")); found {
+	if _, python, found := bytes.Cut(file, []byte(`Binary file "`)); found {
+		file, python, found = bytes.Cut(python, []byte(`"`))
+		if len(python) > 0 {
+			plus := bytes.LastIndex(python, []byte("+0x"))
+			if !bytes.HasPrefix(python, []byte(", at ")) || plus < 0 {
+				return false
+			}
+			r.symbol = python[len(", at "):plus]
+			addr, n = hexadecimal(python[plus+len("+0x"):])
+			found = plus+len("+0x")+n == len(python)
+		}
+		if !found || n == 0 {
+			return false
+		}
+	} else if short, found := bytes.CutSuffix(file, []byte("()")); found {
 		file = short
 	} else if offset, plus, found := offsetAtEnd(file, "+0x"); found {
 		open := bytes.LastIndexByte(file[:plus], '(')
-		if open < 0 {
+		if open < 0 || bytes.IndexByte(file[open:plus], ')') >= 0 {
 			return false
 		}
-		addr, r.symbol, file = offset, file[open+1:plus], file[:open]
+		r.symbol, file = file[open+1:plus], file[:open]
+		if bytes.HasPrefix(file, straceMark) {
+			r.symbol = nil
+		} else {
+			addr = offset
+		}
 	} else if bytes.IndexByte(file, '/') < 0 || file[len(file)-1] == ')' {
 		return false
 	}
-	if len(file) > 0 && file[0] != '/' && file[0] != '.' {
-		file = file[bytes.LastIndexByte(file, ' ')+1:]
+	r.space = filter.Linked
+	if path, found := bytes.CutPrefix(file, straceMark); found {
+		file, r.space = path, filter.Offset
 	}
-	if len(file) == 0 {
-		return false
+	file = bytes.Trim(file, " \t\"")
+	if last := file[bytes.LastIndexAny(file, " \t")+1:]; len(last) == 0 || last[len(last)-1] == ':' || bytes.Contains(last, []byte("::")) {
+		return false // a name without a file
 	}
-	r.form, r.name, r.addr, r.space, r.isReturn = backtrace, file, addr, filter.Linked, true
+	r.form, r.name, r.addr, r.isReturn = backtrace, file, addr, true
 	r.text, r.rest, r.place = len(body), len(body), len(body)
 	return true
 }

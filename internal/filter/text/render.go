@@ -24,6 +24,9 @@ func appendLines(dst, line []byte, r *record, number int, frames []filter.Frame)
 	if r.form == kernel {
 		return append(appendFiles(append(dst, line[:r.text]...), frames), tail...)
 	}
+	if r.form == backtrace && bytes.HasPrefix(tail, []byte(`"`)) {
+		return append(appendList(append(dst, line[:r.text]...), frames), tail...)
+	}
 	for i := range frames {
 		at := 0
 		if r.hasNumber() {
@@ -176,6 +179,24 @@ func appendFiles(dst []byte, frames []filter.Frame) []byte {
 		dst = appendFile(dst, f)
 	}
 	return append(dst, ')')
+}
+
+// appendList appends all frames to a line of JSON: in NAME at FILE:LINE, NAME at FILE:LINE.
+func appendList(dst []byte, frames []filter.Frame) []byte {
+	separator := " in "
+	var text []byte
+	for i := range frames {
+		dst = append(dst, separator...)
+		separator = ", "
+		text = appendSource(frames[i].AppendName(text[:0]), &frames[i])
+		for _, c := range text {
+			if c == '"' || c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }
 
 // appendSource appends the file after the rest of a line, as debuggers write it.

@@ -10,6 +10,8 @@
 //	error logs of Java          relative                          all but the first
 //	Firefox                     relative                          none, as by fix-stacks
 //	Chromium, Rust              in memory                         all
+//	Python                      as linked                         all
+//	strace                      in the file                       all
 //	Linux                       from a symbol                     all but that of the instruction
 //	.NET                        method and offset                 done by the writer
 //

@@ -93,6 +93,11 @@ var lines = []struct{ name, in, out string }{
 		"I/DEBUG   (  31): #09 pc 0x100  app (inner) at /a.c:3:5\nI/DEBUG   (  31): #10 pc 0x100  app (outer) at /a.c:8:1\n"},
 	{"input of ndk-stack", "F DEBUG   : backtrace:\nF DEBUG   :     #00  pc 0000000000000200  /system/lib64/app (offset 0x1000)\n",
 		"F DEBUG   : backtrace:\nF DEBUG   :     #00  pc 0000000000000200  /system/lib64/app (offset 0x1000) (main) at /a.c:12\n"},
+	{"stack of ART", "  native: #00 pc 0000000000000200  /lib/app (???) (BuildId: " + id + ")\n  native: #01 pc 0000000000000201  /lib/app (f+4)\n",
+		"  native: #00 pc 0000000000000200  /lib/app (main) (BuildId: " + id + ") at /a.c:12\n  native: #01 pc 0000000000000201  /lib/app (f+4)\n"},
+	{"colors", "\x1b[31m/bin/app(+0x201) [0x55aa]\x1b[0m\n\x1b[1;31m    #0 0x1  (app+0x200) \x1b[39m\x1b[0m\r\n/bin/app(+0x201) [0x55aa]\x1b[0x\n/bin/app(+0x201) [0x55aa]m\n\x1b[0m\n",
+		"\x1b[31m/bin/app(+0x201) [0x55aa] in main at /a.c:12\x1b[0m\n\x1b[1;31m    #0 0x1 in main /a.c:12 \x1b[39m\x1b[0m\r\n/bin/app(+0x201) [0x55aa]\x1b[0x\n/bin/app(+0x201) [0x55aa]m\n\x1b[0m\n"},
+	{"frames of Envoy", "[./source/server/backtrace.h:127] #0: [0x201]\n[./source/server/backtrace.h:127] #0: Envoy::SignalAction::sigHandler() [0x201]\n", ""},
 	{"tombstone with names", "      #00 pc 0100  /lib/app (foo(int)+4) (BuildId: " + id + ")\n      #01 pc 0100\n      #02 pc zz app\n", ""},
 	{"core dump of systemd",
 		"Process 1 (app) of user 0 dumped core.\nModule libfoo.so, build-id=" + id + "\nStack trace of thread 1:\n" +
@@ -172,6 +177,18 @@ var lines = []struct{ name, in, out string }{
 	{"other tokens", " in :token 0x1+0x1\n in app:token 0x1\n in app:token 0x1+0x1 \n in app:token 0x123456789+0x1\n:token 0x1+0x1\n", ""},
 	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
+	{"Python", "  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab]\n" +
+		"  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab]\n  Binary file \"/bin/app\" [0x201]\n  Binary file '<unknown>' [0x201]\n  Binary file \"/bin/app\", at +1 [0x201]\n  Binary file \"/bin/app\", in [0x201]\n",
+		"  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab] in main at /a.c:12\n" +
+			"  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab] in inner at /a.c:3:5\n  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab] in outer at /a.c:8:1\n" +
+			"  Binary file \"/bin/app\" [0x201] in main at /a.c:12\n  Binary file '<unknown>' [0x201]\n  Binary file \"/bin/app\", at +1 [0x201]\n  Binary file \"/bin/app\", in [0x201]\n"},
+	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
+		"app: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n",
+		"postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa] in main at /a.c:12\napp: me db [local] SELECT(+0x201) [0x55aa] in main at /a.c:12\n\tapp *:6399(main+0x201)[0x55aa] in main at /a.c:12\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa] in main at /a.c:12\n" +
+			"\t/bin/app(+0x201) [0x55aa] in main at /a.c:12\napp: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n"},
+	{"list in JSON", "  \"backtrace\": [\n    \"/bin/app(+0x101) [0x55aa]\",\n    \"/bin/app(+0x201) [0x55aa]\"\n  ]\n",
+		"  \"backtrace\": [\n    \"/bin/app(+0x101) [0x55aa] in inner at /a.c:3:5, outer at /a.c:8:1\",\n    \"/bin/app(+0x201) [0x55aa] in main at /a.c:12\"\n  ]\n"},
+	{"stack of strace", " > /bin/app(main+0x1) [0x201]\n > /bin/app() [0x301]\n", " > /bin/app(main+0x1) [0x201] in main at /a.c:12\n > /bin/app() [0x301] in _start\n"},
 	{"address of more than 64 bits", "    #0 0x1  (app+0x10000000000000100)\n", ""},
 	{"noise", "\x00\xff#0 0x#1 (#2 0x1  (+0x)\n#\n#1\n   #1 \n\r\r\n(+0x1)\n#0 0x1 (BuildId: )\n", ""},
 }
@@ -207,27 +224,29 @@ func (a *asked) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 
 func TestAddressesOfEachWriter(t *testing.T) {
 	for in, want := range map[string]filter.Address{
-		"#0 0x1  (app+0x200)":                {Space: filter.Linked, Addr: 0x200},
-		"#1 <null> <null> (app+0x200)":       {Space: filter.Linked, Addr: 0x200},
-		"#1 0x1  (app:arm64+0x100000200)":    {Space: filter.Linked, Addr: 0x100000200},
-		"#1 0x1  (app:x86_64h+0x200)":        {Space: filter.Relative, Addr: 0x200},
-		"SUMMARY: x: y (app+0x200)":          {Space: filter.Linked, Addr: 0x200},
-		"#01 pc 0200  app":                   {Space: filter.Linked, Addr: 0x200},
-		"#0  0x1 n/a (app + 0x200)":          {Space: filter.Relative, Addr: 0x200},
-		"#1  0x1 n/a (app + 0x200)":          {Space: filter.Relative, IsReturn: true, Addr: 0x200},
-		"./app(+0x200)[0x1]":                 {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"./app[0x200]":                       {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"C  [app+0x200]":                     {Space: filter.Relative, Addr: 0x200},
-		"#0 0x1 (/bin/app+0x200)":            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"app(f+0x200)[0x1]":                  {Space: filter.Named, IsReturn: true},
-		" f+0x2/0x8 [app]":                   {Space: filter.Named, IsReturn: true},
-		"RIP: 0010:f+0x2/0x8 [app]":          {Space: filter.Named},
-		"pc : f+0x2/0x8 [app " + id + "]":    {Space: filter.Named},
-		"epc   : 80123456 f+0x2/0x8 [app]":   {Space: filter.Named},
-		"  ERA: 90000001 f+0x2/0x8 [app]":    {Space: filter.Named},
-		"Krnl PSW : 07 01 (f+0x2/0x8 [app])": {Space: filter.Named},
-		"   RA: 90000001 f+0x2/0x8 [app]":    {Space: filter.Named, IsReturn: true},
-		maps + "#0 0x55c000001200 <unknown>": {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		"#0 0x1  (app+0x200)":                  {Space: filter.Linked, Addr: 0x200},
+		"#1 <null> <null> (app+0x200)":         {Space: filter.Linked, Addr: 0x200},
+		"#1 0x1  (app:arm64+0x100000200)":      {Space: filter.Linked, Addr: 0x100000200},
+		"#1 0x1  (app:x86_64h+0x200)":          {Space: filter.Relative, Addr: 0x200},
+		"SUMMARY: x: y (app+0x200)":            {Space: filter.Linked, Addr: 0x200},
+		"#01 pc 0200  app":                     {Space: filter.Linked, Addr: 0x200},
+		"#0  0x1 n/a (app + 0x200)":            {Space: filter.Relative, Addr: 0x200},
+		"#1  0x1 n/a (app + 0x200)":            {Space: filter.Relative, IsReturn: true, Addr: 0x200},
+		"./app(+0x200)[0x1]":                   {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"./app[0x200]":                         {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"C  [app+0x200]":                       {Space: filter.Relative, Addr: 0x200},
+		"#0 0x1 (/bin/app+0x200)":              {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"app(f+0x200)[0x1]":                    {Space: filter.Named, IsReturn: true},
+		" f+0x2/0x8 [app]":                     {Space: filter.Named, IsReturn: true},
+		"RIP: 0010:f+0x2/0x8 [app]":            {Space: filter.Named},
+		"pc : f+0x2/0x8 [app " + id + "]":      {Space: filter.Named},
+		"epc   : 80123456 f+0x2/0x8 [app]":     {Space: filter.Named},
+		"  ERA: 90000001 f+0x2/0x8 [app]":      {Space: filter.Named},
+		"Krnl PSW : 07 01 (f+0x2/0x8 [app])":   {Space: filter.Named},
+		"   RA: 90000001 f+0x2/0x8 [app]":      {Space: filter.Named, IsReturn: true},
+		maps + "#0 0x55c000001200 <unknown>":   {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		"Binary file \"app\", at +0x200 [0x1]": {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		" > /bin/app(f+0x2) [0x200]":           {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 	} {
 		a := &asked{}
 		if run(t, &filter.Run{Names: a}, in); !slices.Equal(a.list, []filter.Address{want}) {
