@@ -32,6 +32,9 @@ const manyAddresses = 32 << 10
 // whose offsets are others.
 var errNoOffsets = errors.New("addresses are offsets in the program, and only its debug file was found")
 
+// errNoMapping is the reason of offsets from a mapping that no part of the program has.
+var errNoMapping = errors.New("not exactly one executable part of the program has the size of the mapping: the file may be from another build")
+
 // Look implements Names.
 func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 	a := &localAnswer{q: q, missing: map[int32]error{}, find: finder{l, ctx, map[int32]*locate.Found{}}, hidden: map[int]object.Place{}}
@@ -65,13 +68,18 @@ func (l *Local) Look(ctx context.Context, q *Query) (Answer, error) {
 		if at.Module >= 0 && at.Space != Relative {
 			f.Module += int32(n)
 		}
-		if at.Module >= 0 && at.Space == Offset {
+		if at.Module >= 0 && (at.Space == Offset || at.Space == Mapped) {
 			list, ok := segments[at.Module]
 			if !ok {
 				list = l.segments(work, q.Modules[at.Module])
 				segments[at.Module] = list
 			}
-			if f.Addr, ok = asLinked(list, f.Addr); !ok {
+			if at.Space == Offset {
+				f.Addr, ok = asLinked(list, f.Addr)
+			} else if f.Addr, ok = inMapping(list, &q.Symbols[at.Addr]); !ok {
+				a.missing[at.Module] = errNoMapping
+			}
+			if !ok {
 				f.Module = -1
 				if list == nil {
 					a.missing[at.Module] = errNoOffsets
@@ -130,6 +138,22 @@ func asLinked(list []object.Segment, offset uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// inMapping returns the address of an offset from the start of a mapping, which has all
+// pages of a segment. It returns false if several segments have that many.
+func inMapping(list []object.Segment, s *Symbol) (addr uint64, ok bool) {
+	const page = 4096
+	for _, x := range list {
+		start := x.Addr &^ (page - 1)
+		if s.Size == (x.Addr+x.Size-start+page-1)&^(page-1) {
+			if ok {
+				return 0, false
+			}
+			addr, ok = start+s.Offset, true
+		}
+	}
+	return addr, ok
 }
 
 // localAnswer is an Answer of an engine.

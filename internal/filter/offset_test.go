@@ -1,9 +1,11 @@
 package filter_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"symbolon/internal/filter"
@@ -71,4 +73,38 @@ func functions(t *testing.T, names *filter.Local, m ident.Module) (list []uint64
 		}
 	}
 	return list
+}
+
+// TestOffsetsFromMappings has programs whose code begins at a page, and in one.
+func TestOffsetsFromMappings(t *testing.T) {
+	proctest.Program(t, "gcc")
+	for _, flags := range []string{"-Wl,-z,separate-code", "-Wl,-z,noseparate-code", "-Wl,-Ttext=0x2011e0,-z,separate-code"} {
+		t.Run(flags, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "app.c"), []byte("void _start(void) { for (;;) ; }\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			proctest.Run(t, folder, "gcc", "-g", "-static", "-nostdlib", "-Wl,--build-id=0x"+moduleID, flags, "-o", "app", "app.c")
+			var start uint64
+			for line := range strings.Lines(proctest.Run(t, folder, "nm", "app")) {
+				if f := strings.Fields(line); f[2] == "_start" {
+					fmt.Sscanf(f[0], "%x", &start)
+				}
+			}
+			m := ident.Module{Type: ident.TypeELF, CodeFile: "app", DebugFile: "app", CodeID: moduleID}.Derive()
+			q := filter.Query{Modules: []ident.Module{m, m}, Symbols: []filter.Symbol{{Offset: start & 0xfff, Size: 0x1000}, {Offset: start & 0xfff, Size: 0x2000}},
+				Addresses: []filter.Address{{Space: filter.Mapped, Addr: 0}, {Module: 1, Space: filter.Mapped, Addr: 1}}}
+			a, err := local(t, folder).Look(t.Context(), &q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Release()
+			if f := a.Frames(0); len(f) != 1 || string(f[0].Function) != "_start" || f[0].Line != 1 {
+				t.Errorf("got %+v, want _start in line 1", f)
+			}
+			if f, why := a.Frames(1), a.Missing(1); len(f) > 0 || why == nil || !strings.Contains(why.Error(), "size of the mapping") {
+				t.Errorf("a mapping of another size has %+v, %v", f, why)
+			}
+		})
+	}
 }

@@ -83,7 +83,7 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 		if at.Module < 0 {
 			continue
 		}
-		if at.Space == Offset || at.Space == Named {
+		if at.Space != Relative && at.Space != Linked {
 			a.missing[at.Module] = errNoSpace
 			continue
 		}

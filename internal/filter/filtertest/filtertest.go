@@ -48,7 +48,7 @@ func (a *answer) Frames(i int) []filter.Frame {
 	}
 	list, _ := a.module(x.Module)
 	name := ""
-	if x.Space == filter.Named {
+	if x.Space == filter.Named || x.Space == filter.Mapped {
 		s := &a.q.Symbols[x.Addr]
 		name, x.Addr = s.Name, s.Offset
 	}

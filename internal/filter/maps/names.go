@@ -73,7 +73,7 @@ func (a *answer) Frames(i int) []filter.Frame {
 		x.Addr--
 	}
 	switch x.Space {
-	case filter.Offset, filter.Named:
+	case filter.Offset, filter.Named, filter.Mapped:
 		return nil
 	case filter.Relative:
 		x.Addr += m.base

@@ -125,8 +125,11 @@ func (l *log) ask(r *record) int {
 		return -1
 	}
 	if len(r.symbol) > 0 {
+		r.space = filter.Named
+	}
+	if r.space == filter.Named || r.space == filter.Mapped {
 		l.query.Symbols = append(l.query.Symbols, filter.Symbol{Name: string(r.symbol), Offset: r.addr, Size: r.size})
-		r.space, r.addr = filter.Named, uint64(len(l.query.Symbols)-1)
+		r.addr = uint64(len(l.query.Symbols) - 1)
 	}
 	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr})
 	return len(l.query.Addresses) - 1

@@ -25,6 +25,7 @@ const (
 	kernel                // f+0x1c/0x80 [module], of Linux
 	mozilla               // #01: ???[/usr/lib/libxul.so +0x1234], of Firefox
 	dotnet                // at N.T.M() in App.dll:token 0x6000001+0x1a, of .NET
+	fault                 // app[4242]: segfault at 10 ip … in libfoo.so[1180,7f1e2a3b4000+1000], of Linux
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
 )
@@ -69,7 +70,8 @@ func (r *record) parse(line []byte) bool {
 		return false
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
-	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body) ||
+		r.parseFault(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 

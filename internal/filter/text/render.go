@@ -24,8 +24,8 @@ func appendLines(dst, line []byte, r *record, number int, frames []filter.Frame)
 	if r.form == kernel {
 		return append(appendFiles(append(dst, line[:r.text]...), frames), tail...)
 	}
-	if r.form == backtrace && bytes.HasPrefix(tail, []byte(`"`)) {
-		return append(appendList(append(dst, line[:r.text]...), frames), tail...)
+	if r.form == fault || r.form == backtrace && bytes.HasPrefix(tail, []byte(`"`)) {
+		return append(appendList(append(dst, line[:r.text]...), r, frames), tail...)
 	}
 	for i := range frames {
 		at := 0
@@ -181,22 +181,26 @@ func appendFiles(dst []byte, frames []filter.Frame) []byte {
 	return append(dst, ')')
 }
 
-// appendList appends all frames to a line of JSON: in NAME at FILE:LINE, NAME at FILE:LINE.
-func appendList(dst []byte, frames []filter.Frame) []byte {
-	separator := " in "
+// appendList appends all frames to a line: (NAME at FILE:LINE, NAME at FILE:LINE), or in
+// JSON in NAME at FILE:LINE, NAME at FILE:LINE.
+func appendList(dst []byte, r *record, frames []filter.Frame) []byte {
+	separator, end := " in ", ""
+	if r.form == fault {
+		separator, end = " (", ")"
+	}
 	var text []byte
 	for i := range frames {
 		dst = append(dst, separator...)
 		separator = ", "
 		text = appendSource(frames[i].AppendName(text[:0]), &frames[i])
 		for _, c := range text {
-			if c == '"' || c == '\\' {
+			if r.form == backtrace && (c == '"' || c == '\\') {
 				dst = append(dst, '\\')
 			}
 			dst = append(dst, c)
 		}
 	}
-	return dst
+	return append(dst, end...)
 }
 
 // appendSource appends the file after the rest of a line, as debuggers write it.

@@ -13,6 +13,7 @@
 //	Python                      as linked                         all
 //	strace                      in the file                       all
 //	Linux                       from a symbol                     all but that of the instruction
+//	signals in Linux            in the file or a mapping          none
 //	.NET                        method and offset                 done by the writer
 //
 // Everything before the number of a frame is a prefix of any form, so that logs with

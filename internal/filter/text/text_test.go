@@ -177,6 +177,15 @@ var lines = []struct{ name, in, out string }{
 	{"other tokens", " in :token 0x1+0x1\n in app:token 0x1\n in app:token 0x1+0x1 \n in app:token 0x123456789+0x1\n:token 0x1+0x1\n", ""},
 	{"other texts with sizes", "+0x1/0x2\nmain+0x/0x2\nmain+0x1/0x\nmain+1/0x2\n /0x1 +0x2\n", ""},
 	{"leaks", "SUMMARY: AddressSanitizer: 9 byte(s) leaked in 1 allocation(s).\n", ""},
+	{"signal in a program",
+		"[1.5] app[49]: segfault at 10 ip 000055784679c100 sp 00007fff9f8f2d30 error 6 in app[100,55784679c000+1000] likely on CPU 0 (core 0, socket 0)\n" +
+			"[1.6] traps: app[50] trap int3 ip:55784679c201 sp:7fff9f8f2d30 error:0 in app[55784679c000+1000]\r\n" +
+			"app[51]: unhandled exception: DABT (lower EL), ESR 0x0000000092000006, level 2 translation fault in app[300,aaaab0c00000+1000]\n",
+		"[1.5] app[49]: segfault at 10 ip 000055784679c100 sp 00007fff9f8f2d30 error 6 in app[100,55784679c000+1000] (inner at /a.c:3:5, outer at /a.c:8:1) likely on CPU 0 (core 0, socket 0)\n" +
+			"[1.6] traps: app[50] trap int3 ip:55784679c201 sp:7fff9f8f2d30 error:0 in app[55784679c000+1000] (main at /a.c:12)\r\n" +
+			"app[51]: unhandled exception: DABT (lower EL), ESR 0x0000000092000006, level 2 translation fault in app[300,aaaab0c00000+1000] (_start)\n"},
+	{"other texts with mappings", " ip 1100 in app[2000+1000]\n ip 1100 in app[1000+100]\n ip 1100 in app[1000+1000\n ip 1100 in [1000+1000]\n in app[1000+1000]\n in app[100,1000+0]\n" +
+		" in app[100,1000-1000]\n ip 3000 in app[1000+1000]\nip in app[1000+1000]\n", ""},
 	{"Python", "  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab]\n" +
 		"  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab]\n  Binary file \"/bin/app\" [0x201]\n  Binary file '<unknown>' [0x201]\n  Binary file \"/bin/app\", at +1 [0x201]\n  Binary file \"/bin/app\", in [0x201]\n",
 		"  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab] in main at /a.c:12\n" +
@@ -245,6 +254,9 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"Krnl PSW : 07 01 (f+0x2/0x8 [app])":   {Space: filter.Named},
 		"   RA: 90000001 f+0x2/0x8 [app]":      {Space: filter.Named, IsReturn: true},
 		maps + "#0 0x55c000001200 <unknown>":   {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		" ip 1200 in app[1000+1000]":           {Space: filter.Mapped},
+		" in app[200,1000+1000]":               {Space: filter.Offset, Addr: 0x200},
+		" trap int3 in app[200,1000+1000]":     {Space: filter.Offset, Addr: 0x1ff},
 		"Binary file \"app\", at +0x200 [0x1]": {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		" > /bin/app(f+0x2) [0x200]":           {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 	} {
