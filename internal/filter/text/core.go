@@ -65,6 +65,11 @@ func (r *record) parseCoredump(body []byte, at int) bool {
 // version of systemd-coredump writes it, or the line before those.
 func (r *record) parseIdentity(body []byte) bool {
 	at := bytes.Index(body, []byte("odule "))
+	if body[len(body)-1] == '\'' {
+		_, id, ok := bytes.Cut(body, []byte("build_id: '"))
+		r.form, r.name, r.id = identity, []byte(appName), id[:hexLen(id)]
+		return ok
+	}
 	if at < 1 || body[at-1] != 'M' && body[at-1] != 'm' {
 		r.form = process
 		return bytes.HasSuffix(body, []byte(" dumped core."))

@@ -137,7 +137,7 @@ func (l *log) ask(r *record) int {
 
 func (l *log) module(r *record) (int32, bool) {
 	switch r.form {
-	case coredump:
+	case coredump, dart:
 		r.id = l.ids[string(r.name)]
 	case backtrace:
 		r.name = l.program(r.name)

@@ -26,6 +26,10 @@ const (
 	mozilla               // #01: ???[/usr/lib/libxul.so +0x1234], of Firefox
 	dotnet                // at N.T.M() in App.dll:token 0x6000001+0x1a, of .NET
 	fault                 // app[4242]: segfault at 10 ip … in libfoo.so[1180,7f1e2a3b4000+1000], of Linux
+	torch                 // frame #3: <unknown function> + 0x513c46 (0x7f1e in /lib/libfoo.so), of PyTorch
+	node                  //  4: 0x10fb205  [node], of Node.js
+	wine                  // =>0 0x00000140001530 in app (+0x1530) (0x00000000c812e0)
+	dart                  // #00 abs 00007a1c virt 001ed6d7 _kDartIsolateSnapshotInstructions+0x1e26d7
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
 )
@@ -71,7 +75,8 @@ func (r *record) parse(line []byte) bool {
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
 	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body) ||
-		r.parseFault(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+		r.parseFault(body) || r.parseTorch(body) || r.parseWine(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
+		r.parseNode(body) || r.parseGlog(body) ||
 		r.parseSummary(body) || r.parseIdentity(body)
 }
 
@@ -109,6 +114,8 @@ func (r *record) parseNumbered(body []byte) bool {
 			r.parseAddress(body)
 		case bytes.HasPrefix(text, []byte("pc ")):
 			r.parseTombstone(body)
+		case bytes.HasPrefix(text, []byte("abs ")):
+			r.parseDart(body)
 		case r.digits == first+1 && isBlank(body[:first]):
 			r.parseThread(body)
 		default:

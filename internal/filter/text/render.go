@@ -80,9 +80,21 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 	case tombstone:
 		dst = append(f.AppendName(append(dst, " ("...)), ')')
 		return appendSource(append(dst, place...), f)
-	case coredump:
+	case coredump, torch, node:
 		dst = append(f.AppendName(dst), ' ')
 		return appendSource(append(dst, place...), f)
+	case dart:
+		dst = f.AppendName(dst)
+		if len(f.File) > 0 {
+			dst = append(appendFile(append(dst, " ("...), f), ')')
+		}
+		return dst
+	case wine:
+		dst = append(f.AppendName(dst), ' ')
+		if len(f.File) > 0 {
+			dst = append(appendFile(append(dst, '['), f), "] "...)
+		}
+		return dst
 	case mozilla:
 		dst = append(f.AppendName(dst), " ("...)
 		if len(f.File) > 0 {

@@ -9,9 +9,12 @@
 //	backtrace_symbols of macOS  relative, or from a symbol        all
 //	error logs of Java          relative                          all but the first
 //	Firefox                     relative                          none, as by fix-stacks
-//	Chromium, Rust              in memory                         all
-//	Python                      as linked                         all
+//	Chromium, Rust, glog        in memory                         all
+//	PyTorch, Python             as linked                         all
+//	Node.js                     in memory, as linked              all
 //	strace                      in the file                       all
+//	Wine                        relative                          all but the first
+//	Dart                        as linked                         done by the writer
 //	Linux                       from a symbol                     all but that of the instruction
 //	signals in Linux            in the file or a mapping          none
 //	.NET                        method and offset                 done by the writer

@@ -27,11 +27,13 @@ func names() filtertest.Names {
 	inner := frame("inner", "/a.c", 3, 5)
 	inner.Inlined = true
 	return filtertest.Names{id: {
-		0x100: {inner, frame("outer", "/a.c", 8, 1)},
-		0x1ff: {frame("main", "/a.c", 12, 0)},
-		0x200: {frame("main", "/a.c", 12, 0)},
-		0x300: {frame("_start", "", 0, 0)},
-		0x400: {inner, frame("_start", "", 0, 0)},
+		0x100:  {inner, frame("outer", "/a.c", 8, 1)},
+		0x1ff:  {frame("main", "/a.c", 12, 0)},
+		0x200:  {frame("main", "/a.c", 12, 0)},
+		0x300:  {frame("_start", "", 0, 0)},
+		0x400:  {inner, frame("_start", "", 0, 0)},
+		0x1100: {inner, frame("outer", "/a.c", 8, 1)},
+		0x1200: {frame("main", "/a.c", 12, 0)},
 	}}
 }
 
@@ -186,11 +188,34 @@ var lines = []struct{ name, in, out string }{
 			"app[51]: unhandled exception: DABT (lower EL), ESR 0x0000000092000006, level 2 translation fault in app[300,aaaab0c00000+1000] (_start)\n"},
 	{"other texts with mappings", " ip 1100 in app[2000+1000]\n ip 1100 in app[1000+100]\n ip 1100 in app[1000+1000\n ip 1100 in [1000+1000]\n in app[1000+1000]\n in app[100,1000+0]\n" +
 		" in app[100,1000-1000]\n ip 3000 in app[1000+1000]\nip in app[1000+1000]\n", ""},
+	{"PyTorch",
+		"frame #0: c10::Error::Error() + 0x57 (0x7fdf700f6100 in /lib/libc10.so)\nframe #1: <unknown function> + 0x101 (0x7fdf700f6100 in /bin/app)   \n" +
+			"| frame #2: <unknown function> + 0x201 (0x7fdf700f6200 in /bin/app)\nframe #3: <unknown function> + 0x301 (0x7fdf700f6300 in /bin/app)\n",
+		"frame #0: c10::Error::Error() + 0x57 (0x7fdf700f6100 in /lib/libc10.so)\nframe #1: inner (0x7fdf700f6100 in /bin/app) at /a.c:3:5   \nframe #1: outer (0x7fdf700f6100 in /bin/app) at /a.c:8:1   \n" +
+			"| frame #2: main (0x7fdf700f6200 in /bin/app) at /a.c:12\nframe #3: _start (0x7fdf700f6300 in /bin/app)\n"},
+	{"other texts of PyTorch", "<unknown function> + 0x (0x1 in /bin/app)\n<unknown function> + 0x201 (1 in /bin/app)\n<unknown function> + 0x201)\n<unknown function> + 0x201 (0x1 in )\n<unknown function> + 0x201\n", ""},
 	{"Python", "  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab]\n" +
 		"  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab]\n  Binary file \"/bin/app\" [0x201]\n  Binary file '<unknown>' [0x201]\n  Binary file \"/bin/app\", at +1 [0x201]\n  Binary file \"/bin/app\", in [0x201]\n",
 		"  Binary file \"/bin/app\", at _Py_DumpStack+0x42 [0x5b27f7d7147e]\n  Binary file \"/bin/app\", at +0x201 [0x5b27f7cd9aab] in main at /a.c:12\n" +
 			"  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab] in inner at /a.c:3:5\n  Binary file \"/bin/app\", at outer+0x101 [0x5b27f7cd9aab] in outer at /a.c:8:1\n" +
 			"  Binary file \"/bin/app\" [0x201] in main at /a.c:12\n  Binary file '<unknown>' [0x201]\n  Binary file \"/bin/app\", at +1 [0x201]\n  Binary file \"/bin/app\", in [0x201]\n"},
+	{"Node.js", " 1: 0x101  [app]\n 1: 0xf50bdf v8::Call(int) [app]\n10: 0x10000201  [app]\n 1: 0x1101  [app]\n 2: 0x1201  [app]\nx: 0x1201  [app]\n 1: 0x1201  []\n 1: 0x7fdf00001201  [app]\n: 0x1201  [app]\n",
+		" 1: 0x101  [app]\n 1: 0xf50bdf v8::Call(int) [app]\n10: 0x10000201  [app]\n 1: 0x1101 inner [app] at /a.c:3:5\n 1: 0x1101 outer [app] at /a.c:8:1\n 2: 0x1201 main [app] at /a.c:12\n" +
+			"x: 0x1201  [app]\n 1: 0x1201  []\n 1: 0x7fdf00001201  [app]\n: 0x1201  [app]\n"},
+	{"Wine",
+		"=>0 0x00000140000100 in app (+0x100) (0x00000000c812e0)\n  1 0x00000140000201 in app (+0x201) (0000000000000000)\n  10 0x00000140000301 in app (+0x301) (0x01)\n" +
+			"  2 0x0000007b627e49 Thunk+0x9 in app (+0x100) (0x01)\n0x00000140000100 app+0x100: movl\n in app (+0x100) (0x01)\n 0x1 in app (+0x100) [0x01]\n 0x1 in  (+0x100) (0x01)\n",
+		"=>0 0x00000140000100 inner [/a.c:3:5] in app (+0x100) (0x00000000c812e0)\n=>0 0x00000140000100 outer [/a.c:8:1] in app (+0x100) (0x00000000c812e0)\n" +
+			"  1 0x00000140000201 main [/a.c:12] in app (+0x201) (0000000000000000)\n  10 0x00000140000301 _start in app (+0x301) (0x01)\n" +
+			"  2 0x0000007b627e49 Thunk+0x9 in app (+0x100) (0x01)\n0x00000140000100 app+0x100: movl\n in app (+0x100) (0x01)\n 0x1 in app (+0x100) [0x01]\n 0x1 in  (+0x100) (0x01)\n"},
+	{"Flutter",
+		"E/flutter: build_id: '" + id + "'\nE/flutter:     #00 abs 0000723d634100 virt 0000000000000100 _kDartIsolateSnapshotInstructions+0x1e26d7\n<asynchronous suspension>\n" +
+			"E/flutter:     #01 abs 0000723d634300 virt 0000000000000300 _kDartVmSnapshotInstructions+0x1\n    #02 abs 0000723d634200 _kDartIsolateSnapshotInstructions+0x1\n    #03 abs 1 virt 200\n",
+		"E/flutter: build_id: '" + id + "'\nE/flutter:     #00 abs 0000723d634100 virt 0000000000000100 inner (/a.c:3:5)\nE/flutter:     #01 abs 0000723d634100 virt 0000000000000100 outer (/a.c:8:1)\n<asynchronous suspension>\n" +
+			"E/flutter:     #02 abs 0000723d634300 virt 0000000000000300 _start\n    #03 abs 0000723d634200 _kDartIsolateSnapshotInstructions+0x1\n    #04 abs 1 virt 200\n"},
+	{"glog", maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 (unknown)\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 (unknown)\n    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n",
+		maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 main [/a.c:12]\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 inner [/a.c:3:5]\nE1129 @     0x55c000001101 outer [/a.c:8:1]\n" +
+			"    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n"},
 	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
 		"app: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n",
 		"postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa] in main at /a.c:12\napp: me db [local] SELECT(+0x201) [0x55aa] in main at /a.c:12\n\tapp *:6399(main+0x201)[0x55aa] in main at /a.c:12\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa] in main at /a.c:12\n" +
@@ -233,32 +258,39 @@ func (a *asked) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 
 func TestAddressesOfEachWriter(t *testing.T) {
 	for in, want := range map[string]filter.Address{
-		"#0 0x1  (app+0x200)":                  {Space: filter.Linked, Addr: 0x200},
-		"#1 <null> <null> (app+0x200)":         {Space: filter.Linked, Addr: 0x200},
-		"#1 0x1  (app:arm64+0x100000200)":      {Space: filter.Linked, Addr: 0x100000200},
-		"#1 0x1  (app:x86_64h+0x200)":          {Space: filter.Relative, Addr: 0x200},
-		"SUMMARY: x: y (app+0x200)":            {Space: filter.Linked, Addr: 0x200},
-		"#01 pc 0200  app":                     {Space: filter.Linked, Addr: 0x200},
-		"#0  0x1 n/a (app + 0x200)":            {Space: filter.Relative, Addr: 0x200},
-		"#1  0x1 n/a (app + 0x200)":            {Space: filter.Relative, IsReturn: true, Addr: 0x200},
-		"./app(+0x200)[0x1]":                   {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"./app[0x200]":                         {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"C  [app+0x200]":                       {Space: filter.Relative, Addr: 0x200},
-		"#0 0x1 (/bin/app+0x200)":              {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"app(f+0x200)[0x1]":                    {Space: filter.Named, IsReturn: true},
-		" f+0x2/0x8 [app]":                     {Space: filter.Named, IsReturn: true},
-		"RIP: 0010:f+0x2/0x8 [app]":            {Space: filter.Named},
-		"pc : f+0x2/0x8 [app " + id + "]":      {Space: filter.Named},
-		"epc   : 80123456 f+0x2/0x8 [app]":     {Space: filter.Named},
-		"  ERA: 90000001 f+0x2/0x8 [app]":      {Space: filter.Named},
-		"Krnl PSW : 07 01 (f+0x2/0x8 [app])":   {Space: filter.Named},
-		"   RA: 90000001 f+0x2/0x8 [app]":      {Space: filter.Named, IsReturn: true},
-		maps + "#0 0x55c000001200 <unknown>":   {Space: filter.Offset, IsReturn: true, Addr: 0x200},
-		" ip 1200 in app[1000+1000]":           {Space: filter.Mapped},
-		" in app[200,1000+1000]":               {Space: filter.Offset, Addr: 0x200},
-		" trap int3 in app[200,1000+1000]":     {Space: filter.Offset, Addr: 0x1ff},
-		"Binary file \"app\", at +0x200 [0x1]": {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		" > /bin/app(f+0x2) [0x200]":           {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		"#0 0x1  (app+0x200)":                                {Space: filter.Linked, Addr: 0x200},
+		"#1 <null> <null> (app+0x200)":                       {Space: filter.Linked, Addr: 0x200},
+		"#1 0x1  (app:arm64+0x100000200)":                    {Space: filter.Linked, Addr: 0x100000200},
+		"#1 0x1  (app:x86_64h+0x200)":                        {Space: filter.Relative, Addr: 0x200},
+		"SUMMARY: x: y (app+0x200)":                          {Space: filter.Linked, Addr: 0x200},
+		"#01 pc 0200  app":                                   {Space: filter.Linked, Addr: 0x200},
+		"#0  0x1 n/a (app + 0x200)":                          {Space: filter.Relative, Addr: 0x200},
+		"#1  0x1 n/a (app + 0x200)":                          {Space: filter.Relative, IsReturn: true, Addr: 0x200},
+		"./app(+0x200)[0x1]":                                 {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"./app[0x200]":                                       {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"C  [app+0x200]":                                     {Space: filter.Relative, Addr: 0x200},
+		"#0 0x1 (/bin/app+0x200)":                            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"app(f+0x200)[0x1]":                                  {Space: filter.Named, IsReturn: true},
+		" f+0x2/0x8 [app]":                                   {Space: filter.Named, IsReturn: true},
+		"RIP: 0010:f+0x2/0x8 [app]":                          {Space: filter.Named},
+		"pc : f+0x2/0x8 [app " + id + "]":                    {Space: filter.Named},
+		"epc   : 80123456 f+0x2/0x8 [app]":                   {Space: filter.Named},
+		"  ERA: 90000001 f+0x2/0x8 [app]":                    {Space: filter.Named},
+		"Krnl PSW : 07 01 (f+0x2/0x8 [app])":                 {Space: filter.Named},
+		"   RA: 90000001 f+0x2/0x8 [app]":                    {Space: filter.Named, IsReturn: true},
+		maps + "#0 0x55c000001200 <unknown>":                 {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		maps + "@ 0x55c000001200 (unknown)":                  {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		" ip 1200 in app[1000+1000]":                         {Space: filter.Mapped},
+		" in app[200,1000+1000]":                             {Space: filter.Offset, Addr: 0x200},
+		" trap int3 in app[200,1000+1000]":                   {Space: filter.Offset, Addr: 0x1ff},
+		"<unknown function> + 0x200 (0x1 in app)":            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"Binary file \"app\", at +0x200 [0x1]":               {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		" 1: 0x1200  [app]":                                  {Space: filter.Linked, IsReturn: true, Addr: 0x1200},
+		"=>0 0x1200 in app (+0x200) (0x1)":                   {Space: filter.Relative, Addr: 0x200},
+		"  1 0x1200 in app (+0x200) (0x1)":                   {Space: filter.Relative, IsReturn: true, Addr: 0x200},
+		"  10 0x1200 in app (+0x200) (0x1)":                  {Space: filter.Relative, IsReturn: true, Addr: 0x200},
+		"build_id: '" + id + "'\n#1 abs 1 virt 200 _kDartVm": {Space: filter.Linked, Addr: 0x200},
+		" > /bin/app(f+0x2) [0x200]":                         {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 	} {
 		a := &asked{}
 		if run(t, &filter.Run{Names: a}, in); !slices.Equal(a.list, []filter.Address{want}) {
