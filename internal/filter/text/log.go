@@ -30,12 +30,17 @@ type log struct {
 	// how many inlined calls were added before it.
 	last, added int
 	isNative    bool // the line before is a native frame of Java
+
+	// The caller of a signal handler has the address of an instruction.
+	mayTrap       bool // the frame before may be the return from a signal handler
+	isAfterSignal bool // the frame before is that
+	isTrap        bool // the line before has its name
 }
 
 // rewrite writes a chunk of whole lines with names.
 func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 	l.records = l.records[:0]
-	l.query = filter.Query{Modules: l.query.Modules[:0], Addresses: l.query.Addresses[:0], Symbols: l.query.Symbols[:0]}
+	l.query = filter.Query{Modules: l.query.Modules[:0], Addresses: l.query.Addresses[:0], Times: l.query.Times[:0], Symbols: l.query.Symbols[:0]}
 	clear(l.modules)
 	for from := 0; from < len(chunk); {
 		to := len(chunk)
@@ -58,7 +63,7 @@ func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 		r := &l.records[i]
 		var frames []filter.Frame
 		if r.index >= 0 {
-			frames = answer.Frames(r.index)
+			frames = l.frames(answer, r)
 		}
 		if n := len(frames); n > 0 && (len(r.symbol) > 0 || r.form == dotnet) &&
 			(len(frames[0].File) == 0 || r.form == darwin && len(frames[n-1].File) == 0) {
@@ -88,8 +93,10 @@ func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 // remembers the modules in it.
 func (l *log) add(line []byte, at int) {
 	r := &l.line
+	isAfterTrap := l.isTrap
+	l.isTrap = bytes.Contains(line, rtName) && (bytes.Contains(line, restoreName) || bytes.Contains(line, sigreturnName))
 	if l.memory.add(line) || !r.parse(line) {
-		l.isNative = false
+		l.isNative, l.mayTrap = false, false
 		l.addKernel(line)
 		return
 	}
@@ -99,8 +106,9 @@ func (l *log) add(line []byte, at int) {
 	case process:
 		clear(l.ids)
 	default:
-		r.isReturn = r.isReturn || r.form == java && l.isNative
+		r.isReturn = (r.isReturn || r.form == java && l.isNative) && !isAfterTrap
 		r.from, r.to = at, at+len(line)
+		r.exact = -1
 		r.index = l.ask(r)
 		l.records = append(l.records, *r)
 	}
@@ -110,6 +118,8 @@ func (l *log) add(line []byte, at int) {
 // ask adds the address of a record to the query. It returns -1 if the record has
 // none that can be looked up.
 func (l *log) ask(r *record) int {
+	wasTrap := l.mayTrap
+	l.mayTrap = false
 	if r.isAbsolute {
 		var ok bool
 		if r.name, r.addr, ok = l.memory.find(r.addr); !ok {
@@ -131,8 +141,45 @@ func (l *log) ask(r *record) int {
 		l.query.Symbols = append(l.query.Symbols, filter.Symbol{Name: string(r.symbol), Offset: r.addr, Size: r.size})
 		r.addr = uint64(len(l.query.Symbols) - 1)
 	}
-	l.query.Addresses = append(l.query.Addresses, filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr})
-	return len(l.query.Addresses) - 1
+	a := filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr}
+	l.query.Addresses, l.query.Times = append(l.query.Addresses, a), append(l.query.Times, 1)
+	index := len(l.query.Addresses) - 1
+	l.mayTrap = r.isReturn && r.addr%trapAlign == 0 && (r.space == filter.Linked || r.space == filter.Offset)
+	if r.isReturn && (wasTrap || l.mayTrap) {
+		r.exact, a.IsReturn = index+1, false
+		l.query.Addresses, l.query.Times = append(l.query.Addresses, a), append(l.query.Times, 0)
+	}
+	return index
+}
+
+// The names of the function that returns from a signal handler, and what they share.
+var (
+	restoreName   = []byte("__restore_rt")
+	sigreturnName = []byte("__kernel_rt_sigreturn")
+	rtName        = []byte("_rt")
+)
+
+// trapAlign is the alignment of the function that returns from a signal handler, in
+// glibc for x86-64. On others it is in the vDSO, with its name in the stack.
+const trapAlign = 16
+
+// frames returns the frames of a record: those before its address, or if the frame before
+// it returns from a signal handler, those at the address. That frame itself has the
+// address of its first instruction.
+func (l *log) frames(answer filter.Answer, r *record) []filter.Frame {
+	wasAfterSignal := l.isAfterSignal
+	l.isAfterSignal = false
+	if r.exact >= 0 {
+		frames := answer.Frames(r.exact)
+		if n := len(frames); n > 0 {
+			name := frames[n-1].Function
+			l.isAfterSignal = bytes.Equal(name, restoreName) || bytes.Equal(name, sigreturnName)
+		}
+		if wasAfterSignal || l.isAfterSignal {
+			return frames
+		}
+	}
+	return answer.Frames(r.index)
 }
 
 func (l *log) module(r *record) (int32, bool) {

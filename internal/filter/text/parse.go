@@ -54,6 +54,7 @@ type record struct {
 
 	from, to int // the line in the chunk
 	index    int // of the address in the query; -1 if it is not looked up
+	exact    int // the same, without a step back; -1 if it may not be the right one
 }
 
 // isAddress reports whether the line has an address of a module.

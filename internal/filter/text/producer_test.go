@@ -140,6 +140,22 @@ func TestBacktracesInAProcess(t *testing.T) {
 	}
 }
 
+func TestStackOfASignalHandler(t *testing.T) {
+	t.Parallel()
+	proctest.Program(t, "llvm-symbolizer")
+	program := build(t, "gcc", "signal.c", "-static-pie")
+	known := map[string]ident.Module{program: {CodeFile: program, CodeID: id}}
+	log := output(t, program)
+	if symbol(t, program, "__restore_rt") == 0 {
+		t.Skip("the C library returns from signal handlers in another way")
+	}
+	got := run(t, &filter.Run{Names: llvm{t, program}, Known: known}, log)
+	names := called(got, `#\d+ 0x\S+ (\S+)`)
+	if want := []string{"handle", "__restore_rt", "fail", "main"}; len(names) < len(want) || !slices.Equal(names[:len(want)], want) {
+		t.Errorf("got %q, want %q in\n%s", names, want, got)
+	}
+}
+
 // frames returns the lines that have frames in a program, without addresses, columns,
 // which gcc does not print, and build ids, which clang prints for the first frame of
 // an address only.

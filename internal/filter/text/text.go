@@ -29,6 +29,9 @@
 // else the one that filter.Run has for the name. Lines of systemd-coredump with the build
 // ids of modules apply to the stack traces after them, until the next process. Addresses
 // in memory belong to the files in the last lines of /proc/PID/maps before them.
+//
+// The frame after that of __restore_rt or __kernel_rt_sigreturn, which return from signal
+// handlers, has the address of an instruction in all of these forms.
 package text
 
 import (
