@@ -75,7 +75,7 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	limitHeap(commandMemory)
 	files := &auto.Files{}
 	defer files.Links.Remove()
-	run := &filter.Run{Force: f.isForced, Known: map[string]ident.Module{},
+	run := &filter.Run{Force: f.isForced, Known: map[string]ident.Module{}, Has: files.Has,
 		Advice: "filter has --module NAME=FILE, and --local for files at their paths"}
 	for _, text := range f.modules {
 		name, m, err := files.Named(text)

@@ -28,6 +28,9 @@ type Run struct {
 	// Local returns the identifiers of the file at a path; nil if files of this
 	// machine are not used. It is called by one goroutine at a time.
 	Local func(path string) (ident.Module, bool)
+	// Has reports whether the user named the file of a module, or Local found it; nil if
+	// neither is possible. It is for Report.
+	Has func(m ident.Module) bool
 
 	mu      sync.Mutex
 	modules map[missingKey]*Missing // without names
@@ -240,6 +243,9 @@ func (r *Run) Report(w io.Writer) {
 		why := m.Why.Error()
 		if m.Why == errNoID && r.Advice != "" {
 			why += "; " + r.Advice
+		}
+		if r.Has != nil && fault.KindOf(m.Why) == fault.NotFound && r.Has(m.Module) {
+			why = "the file has no symbols, and no source has its debug file"
 		}
 		console.Printf(w, "symbolon: %s: no names for %s: %s\n",
 			console.Printable(m.Name), console.Count(m.Addresses, "frame"), console.Printable(why))

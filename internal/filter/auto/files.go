@@ -61,6 +61,16 @@ func (f *Files) Identify(path string) (ident.Module, error) {
 	return m, nil
 }
 
+// Has reports whether one of the files is that of a module.
+func (f *Files) Has(m ident.Module) bool {
+	for _, known := range f.known {
+		if !m.CodeID.IsZero() && known.CodeID == m.CodeID || !m.DebugID.IsZero() && known.DebugID == m.DebugID {
+			return true
+		}
+	}
+	return false
+}
+
 // Names returns names that come from the lists of symbols among the files, and else
 // from next.
 func (f *Files) Names(next filter.Names) filter.Names {

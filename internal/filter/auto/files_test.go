@@ -72,6 +72,9 @@ func TestFilesAtTheirPathsAreKnown(t *testing.T) {
 	if m, ok := files.Local(program); !ok || m.CodeID != "94e4559d737bc9e7" {
 		t.Errorf("got %+v, %v", m, ok)
 	}
+	if !files.Has(ident.Module{CodeID: "94e4559d737bc9e7"}) || files.Has(ident.Module{CodeID: "94"}) || files.Has(ident.Module{}) {
+		t.Error("other modules have the file than its own")
+	}
 	if at := filepath.Join(files.Links.Dir, ".build-id/94/e4559d737bc9e7"); !isLinked(at, program) {
 		t.Errorf("there is no link %s, which is found without reading the folder again", at)
 	}

@@ -1,0 +1,27 @@
+package filter_test
+
+import (
+	"strings"
+	"testing"
+
+	"symbolon/internal/fault"
+	"symbolon/internal/filter"
+	"symbolon/internal/ident"
+)
+
+func TestReportOfFilesWithoutSymbols(t *testing.T) {
+	run := &filter.Run{Has: func(m ident.Module) bool { return m.CodeID == "11" }}
+	run.Add([]filter.Missing{
+		{Name: "own", Addresses: 2, Why: fault.New(fault.NotFound, "", "no source has the file"), Module: ident.Module{CodeID: "11"}},
+		{Name: "other", Addresses: 1, Why: fault.New(fault.NotFound, "", "no source has the file"), Module: ident.Module{CodeID: "22"}},
+		{Name: "damaged", Addresses: 1, Why: fault.New(fault.Malformed, "", "bad header"), Module: ident.Module{CodeID: "11"}},
+	})
+	var report strings.Builder
+	run.Report(&report)
+	want := "symbolon: damaged: no names for 1 frame: malformed: bad header\n" +
+		"symbolon: other: no names for 1 frame: not found: no source has the file\n" +
+		"symbolon: own: no names for 2 frames: the file has no symbols, and no source has its debug file\n"
+	if report.String() != want {
+		t.Errorf("got\n%swant\n%s", report.String(), want)
+	}
+}
