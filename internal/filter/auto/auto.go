@@ -92,8 +92,12 @@ var refused = []struct{ magic, advice string }{
 	{"\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00", gperftools},
 	{"heap profile: ", "a heap profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"},
 	{"heap_v2/", "a heap profile of jemalloc cannot be rewritten; run: jeprof --text PROGRAM FILE, which uses the first addr2line in PATH"},
+	{"\xff\xfe", utf16},
+	{"\xfe\xff", utf16},
 	{"SIMPLEPERF", "a file of simpleperf cannot be rewritten; convert it first, with gecko_profile_generator.py or pprof_proto_generator.py"},
 }
+
+const utf16 = "a text in UTF-16 cannot be rewritten; convert it first: iconv -f UTF-16 -t UTF-8 FILE | symbolon filter"
 
 const gperftools = "a CPU profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"
 

@@ -198,6 +198,8 @@ func TestFilesForOtherToolsAreRefusedWithAdvice(t *testing.T) {
 		{string(words(binary.BigEndian.AppendUint32, 0, 3, 0, 10000, 0)), "gperftools"},
 		{"heap profile:      1:  1000000 [     1:  1000000] @ heapprofile\n", "go tool pprof"},
 		{"heap_v2/524288\n  t*: 2: 1130496 [0: 0]\n", "jeprof"},
+		{"\xff\xfe#\x000\x00 \x00", "iconv"},
+		{"\xfe\xff\x00#\x000\x00 ", "iconv"},
 		{"PAR1" + strings.Repeat("\x00", 100), "DuckDB"},
 	} {
 		err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(c.in)}, io.Discard)
