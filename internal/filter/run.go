@@ -157,7 +157,7 @@ func (c *counted) Release() {
 		n.Addresses += times
 		if c.ok != nil && c.ok[i] {
 			n.Named += times
-		} else if a.Module >= 0 {
+		} else if a.Module >= 0 && times > 0 {
 			if why := c.Missing(a.Module); why != nil {
 				m := c.q.Modules[a.Module]
 				c.run.miss(Missing{cmp.Or(m.CodeFile, m.DebugFile), times, why, m})

@@ -6,6 +6,7 @@ import (
 
 	"symbolon/internal/fault"
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/filtertest"
 	"symbolon/internal/ident"
 )
 
@@ -23,5 +24,19 @@ func TestReportOfFilesWithoutSymbols(t *testing.T) {
 		"symbolon: own: no names for 2 frames: the file has no symbols, and no source has its debug file\n"
 	if report.String() != want {
 		t.Errorf("got\n%swant\n%s", report.String(), want)
+	}
+}
+
+// TestAlternativesAreNotReported has an address that counts zero times, since another
+// one of the query is for the same frame.
+func TestAlternativesAreNotReported(t *testing.T) {
+	run := &filter.Run{Names: filtertest.Names{}}
+	answer, err := run.Look(t.Context(), &filter.Query{Modules: []ident.Module{{CodeFile: "app"}}, Addresses: []filter.Address{{Addr: 1}}, Times: []int32{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Release()
+	if list := run.Missing(); len(list) > 0 {
+		t.Errorf("reported %v", list)
 	}
 }
