@@ -100,7 +100,7 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	err = writeFile(e, f.out, func(w io.Writer) error { return f.filter(ctx, e, run, name, w) })
 	run.Report(e.stderr)
 	if err == nil && !f.format.Rows.Chunks && run.Counts() == (filter.Counts{}) && len(run.Missing()) == 0 {
-		console.Printf(e.stderr, "symbolon: found no addresses to name; addresses of a running process need its /proc/PID/maps in the same input\n")
+		console.Printf(e.stderr, "symbolon: found no addresses to name; addresses of a running process need its /proc/PID/maps before them in the same input\n")
 	}
 	return err
 }
