@@ -52,7 +52,7 @@ func (r *record) parseCoredump(body []byte, at int) bool {
 		return false
 	}
 	open := bytes.LastIndex(body[at:plus], []byte(" ("))
-	if open <= 0 || at+open+2 == plus {
+	if open <= 0 || at+open+2 == plus || string(body[at+open+2:plus]) == "n/a" { // of code without a file
 		return false
 	}
 	r.text, r.place = at, at+open+1

@@ -106,6 +106,7 @@ var lines = []struct{ name, in, out string }{
 		"Process 1 (app) of user 0 dumped core.\nModule libfoo.so, build-id=" + id + "\nStack trace of thread 1:\n" +
 			"#0  0x00007f1e2a3b4100 inner (libfoo.so + 0x100) at /a.c:3:5\n#1  0x00007f1e2a3b4100 outer (libfoo.so + 0x100) at /a.c:8:1\n" +
 			"#2  0x00007f1e2a3b4200 main (libfoo.so + 0x200) at /a.c:12\n#3  0x00007f1e2a3b4200 f (libfoo.so + 0x200)\n"},
+	{"code without a file in a core dump", "#0  0x00007f1e2a3b4100 n/a (n/a + 0x0)\n#1  0x00007f1e2a3b4200 n/a (app + 0x200)\n", "#0  0x00007f1e2a3b4100 n/a (n/a + 0x0)\n#1  0x00007f1e2a3b4200 main (app + 0x200) at /a.c:12\n"},
 	{"columns of a core dump", "        #9  0x00007f1e2a3b4101 n/a (app + 0x101)\n        #10 0x00007f1e2a3b4200 n/a (app + 0x200)\n",
 		"        #9  0x00007f1e2a3b4101 inner (app + 0x101) at /a.c:3:5\n        #10 0x00007f1e2a3b4101 outer (app + 0x101) at /a.c:8:1\n" +
 			"        #11 0x00007f1e2a3b4200 main (app + 0x200) at /a.c:12\n"},
