@@ -7,8 +7,8 @@ import (
 )
 
 // parseTombstone parses the frame after a number and blanks: pc ADDR  PATH[!LIBRARY]
-// [(offset 0xOFFSET)] [(NAME)] [(BuildId: HEX)]; ART has ??? as an unknown name. Debuggerd steps back itself, and
-// prints addresses as linked.
+// [(offset 0xOFFSET)] [(NAME)] [(BuildId: HEX)]; ART has ??? as an unknown name. Debuggerd
+// steps back itself, and prints addresses as linked.
 func (r *record) parseTombstone(body []byte) {
 	at := r.text + len("pc ")
 	if bytes.HasPrefix(body[at:], []byte("0x")) {

@@ -209,16 +209,17 @@ func (l *log) module(r *record) (int32, bool) {
 	return i, true
 }
 
-// program returns the path or name of a program in the text before an address. Its
-// arguments may follow, as glibc prints the title of the process, and the texts of
-// another log may precede it.
+// program returns the path or name of a program in the text before an address. Other
+// words may follow, as glibc prints the title of the process, such as /bin/redis *:6379, and
+// the texts of another log may precede it. A path may have blanks.
 func (l *log) program(text []byte) []byte {
 	last := text[bytes.LastIndexAny(text, " \t\"")+1:]
 	isPath := text[0] == '/' || text[0] == '.'
 	if bytes.IndexByte(last, '/') < 0 {
+		isTitle := isPath && bytes.IndexByte(text, ':') > 0
 		for word := range bytes.FieldsSeq(text) {
 			word = bytes.TrimSuffix(word, []byte(":"))
-			if _, ok := l.run.Known[ident.FileName(string(word))]; ok || isPath {
+			if _, ok := l.run.Known[ident.FileName(string(word))]; ok || isTitle {
 				return word
 			}
 		}

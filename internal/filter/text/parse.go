@@ -76,9 +76,9 @@ func (r *record) parse(line []byte) bool {
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
 	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body) ||
-		r.parseFault(body) || r.parseTorch(body) || r.parseWine(body)) || r.parseNumbered(body) || hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) ||
-		r.parseNode(body) || r.parseGlog(body) ||
-		r.parseSummary(body) || r.parseIdentity(body)
+		r.parseFault(body) || r.parseTorch(body) || r.parseWine(body)) || r.parseNumbered(body) ||
+		hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) || r.parseNode(body) ||
+		r.parseGlog(body) || r.parseSummary(body) || r.parseIdentity(body)
 }
 
 // cutColors cuts the sequences of a terminal that end a line in color: ESC [ NUMBERS m.

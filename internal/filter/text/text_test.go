@@ -43,7 +43,7 @@ func run(t testing.TB, r *filter.Run, input string) string {
 		r.Names = names()
 	}
 	if r.Known == nil {
-		r.Known = map[string]ident.Module{"app": {CodeFile: "app", CodeID: id}}
+		r.Known = map[string]ident.Module{"app": {CodeFile: "app", CodeID: id}, "my tool": {CodeFile: "app", CodeID: id}}
 	}
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
@@ -217,9 +217,9 @@ var lines = []struct{ name, in, out string }{
 		maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 main [/a.c:12]\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 inner [/a.c:3:5]\nE1129 @     0x55c000001101 outer [/a.c:8:1]\n" +
 			"    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n"},
 	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
-		"app: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n",
+		"app: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n/bin/my tool(+0x201) [0x55aa]\n",
 		"postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa] in main at /a.c:12\napp: me db [local] SELECT(+0x201) [0x55aa] in main at /a.c:12\n\tapp *:6399(main+0x201)[0x55aa] in main at /a.c:12\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa] in main at /a.c:12\n" +
-			"\t/bin/app(+0x201) [0x55aa] in main at /a.c:12\napp: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n"},
+			"\t/bin/app(+0x201) [0x55aa] in main at /a.c:12\napp: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n/bin/my tool(+0x201) [0x55aa] in main at /a.c:12\n"},
 	{"named returns from signal handlers", maps + "#0 0x7f01 __restore_rt\n#1 0x55c000001100 <unknown>\n#2 0x55c000001201 <unknown>\nlinux-vdso.so.1(__kernel_rt_sigreturn+0x0) [0x7f01]\n/bin/app(+0x200)[0x1]\n",
 		maps + "#0 0x7f01 __restore_rt\n#1 0x55c000001100 inner [/a.c:3:5]\n#2 0x55c000001100 outer [/a.c:8:1]\n#3 0x55c000001201 main [/a.c:12]\nlinux-vdso.so.1(__kernel_rt_sigreturn+0x0) [0x7f01]\n" +
 			"/bin/app(+0x200)[0x1] in main at /a.c:12\n"},
