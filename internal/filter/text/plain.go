@@ -17,9 +17,11 @@ var straceMark = []byte(" > ")
 // of strace begin with > and have an offset in the file as address; those of Python are
 // Binary file "FILE", at NAME+0xOFFSET [0xADDR]. A line may be in quotes in a list.
 func (r *record) parseBacktrace(body []byte) bool {
-	body = bytes.TrimRight(body, `",`)
+	if body = bytes.TrimRight(body, `",`); len(body) == 0 || body[len(body)-1] != ']' {
+		return false
+	}
 	at := bytes.LastIndex(body, []byte("[0x"))
-	if at <= 0 || body[len(body)-1] != ']' {
+	if at <= 0 {
 		return false
 	}
 	addr, n := hexadecimal(body[at+3:])
