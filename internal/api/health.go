@@ -36,8 +36,8 @@ func (f *Front) ownRoutes() []Route {
 		{Methods: probe, Pattern: "/live", Summary: "Check that the server answers", Produces: "text/plain", Handle: alive, Exempt: true},
 		{Methods: probe, Pattern: "/ready", Summary: "Check that the server can take requests", Handle: f.ready, Exempt: true},
 		{Methods: probe, Pattern: "/readyz", Summary: "Check that the server can take requests", Handle: f.ready, Exempt: true},
-		{Methods: get, Pattern: "/metrics", Summary: "Metrics for Prometheus", Produces: "text/plain", Handle: metric.Handler().ServeHTTP, Exempt: true},
-		{Methods: get, Pattern: "/openapi.json", Summary: "This document", Produces: "application/json", Handle: f.document(), Exempt: true},
+		{Methods: probe, Pattern: "/metrics", Summary: "Metrics for Prometheus", Produces: "text/plain", Handle: metric.Handler().ServeHTTP, Exempt: true},
+		{Methods: probe, Pattern: "/openapi.json", Summary: "This document", Produces: "application/json", Handle: f.document(), Exempt: true},
 	}
 }
 

@@ -104,8 +104,12 @@ func New(deps Deps) *Door {
 func (d *Door) Routes() []api.Route {
 	var routes []api.Route
 	add := func(method, pattern, about, kind string, h http.HandlerFunc) *api.Route {
+		methods := []string{method}
+		if method == http.MethodGet {
+			methods = append(methods, http.MethodHead)
+		}
 		routes = append(routes, api.Route{
-			Methods: []string{method}, Pattern: pattern, Summary: about, Produces: kind, Handle: h, Fail: d.failFront,
+			Methods: methods, Pattern: pattern, Summary: about, Produces: kind, Handle: h, Fail: d.failFront,
 		})
 		return &routes[len(routes)-1]
 	}
