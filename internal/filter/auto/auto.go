@@ -92,12 +92,17 @@ var refused = []struct{ magic, advice string }{
 	{"\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00", gperftools},
 	{"heap profile: ", "a heap profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"},
 	{"heap_v2/", "a heap profile of jemalloc cannot be rewritten; run: jeprof --text PROGRAM FILE, which uses the first addr2line in PATH"},
-	{"\xff\xfe", utf16},
-	{"\xfe\xff", utf16},
 	{"SIMPLEPERF", "a file of simpleperf cannot be rewritten; convert it first, with gecko_profile_generator.py or pprof_proto_generator.py"},
 }
 
-const utf16 = "a text in UTF-16 cannot be rewritten; convert it first: iconv -f UTF-16 -t UTF-8 FILE | symbolon filter"
+// errUTF16 is the error of texts in UTF-16.
+var errUTF16 = errors.New("a text in UTF-16 cannot be rewritten; convert it first: iconv -f UTF-16 -t UTF-8 FILE | symbolon filter")
+
+// isUTF16 reports whether a file begins with the mark of UTF-16 and an ASCII character.
+func isUTF16(head []byte) bool {
+	return len(head) >= 4 && (string(head[:2]) == "\xff\xfe" && head[2] != 0 && head[3] == 0 ||
+		string(head[:3]) == "\xfe\xff\x00" && head[3] != 0)
+}
 
 const gperftools = "a CPU profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"
 
@@ -449,6 +454,9 @@ func (o *Options) formatOf(head []byte) (*format, error) {
 		if bytes.HasPrefix(head, []byte(x.magic)) {
 			return nil, errors.New(x.advice)
 		}
+	}
+	if isUTF16(head) {
+		return nil, errUTF16
 	}
 	for _, f := range o.formats() {
 		if f.name == o.Format || o.Format == "auto" && f.is(head) {
