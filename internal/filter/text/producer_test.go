@@ -76,7 +76,7 @@ func symbol(t *testing.T, file, name string) (addr uint64) {
 }
 
 // build compiles a program of testdata. The test is skipped without the compiler or
-// the runtime that the flags need.
+// a library that the flags need.
 func build(t *testing.T, compiler, source string, flags ...string) string {
 	t.Helper()
 	path := proctest.Program(t, compiler)
@@ -90,8 +90,8 @@ func build(t *testing.T, compiler, source string, flags ...string) string {
 	}
 	program := filepath.Join(dir, strings.TrimSuffix(source, ".c"))
 	out, err := exec.Command(path, append(flags, "-g", "-O1", "-o", program, filepath.Join(dir, source))...).CombinedOutput()
-	if strings.Contains(string(out), "libclang_rt") {
-		t.Skipf("clang has no runtime for %q", flags)
+	if strings.Contains(string(out), "libclang_rt") || strings.Contains(string(out), "cannot find ") {
+		t.Skipf("%s has no library for %q", compiler, flags)
 	} else if err != nil {
 		t.Fatalf("%s does not build with %q: %s", compiler, flags, out)
 	}
