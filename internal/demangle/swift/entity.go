@@ -15,9 +15,13 @@ func (s *demangler) addDeclaration(kind kind, name, f, t ref) ref {
 	return s.addOptional(kind, 0, ctx, name, labels, t)
 }
 
-// parseEntity takes a declaration that may be private to a file.
+// parseEntity takes a declaration that may be private to a file. Swift writes the file
+// of a constructor, and not that of the function that allocates as well.
 func (s *demangler) parseEntity(kind kind) ref {
 	private := s.popIf(kPrivateName)
+	if kind == kAllocator {
+		private = 0
+	}
 	t := s.popType()
 	return s.addDeclaration(kind, private, t, t)
 }

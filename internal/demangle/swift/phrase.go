@@ -37,8 +37,8 @@ var attributes = phrases{
 	{"TG", "", "generic not re-abstracted specialization <$0> of |specialized "},
 	{"Ts", "", "generic pre-specialization <$0> of |specialized "},
 	{"Ti", "", "inlined generic function <$0> of |specialized "},
-	{"Tp", "", "generic partial specialization <Signature = $0> of |specialized "},
-	{"TP", "", "generic not-reabstracted partial specialization <Signature = $0> of |specialized "},
+	{"Tp", "", "generic partial specialization <$0> of |specialized "},
+	{"TP", "", "generic not-reabstracted partial specialization <$0> of |specialized "},
 	{"Tf", "", "function signature specialization <$0> of |specialized "},
 	{"Tv", "", "outlined variable #$0 of "},
 	{"Tvr", "", "outlined read-only object #$0 of "},
@@ -202,8 +202,9 @@ var patternArguments = map[rune]func(*demangler) ref{
 	't': (*demangler).popType,
 	'x': (*demangler).popContext,
 	'a': func(s *demangler) ref {
-		if t := s.popType(); t != 0 {
-			return t
+		// A protocol on top is that of the last name of a path.
+		if s.topKind() == kType && s.kind(s.unwrap(s.stack[len(s.stack)-1])) != kProtocol {
+			return s.popType()
 		}
 		return s.popList(kPath, s.parseAssociatedName)
 	},

@@ -143,13 +143,10 @@ func (s *demangler) parseSpecialization(c byte) ref {
 	if !ok {
 		return 0
 	}
-	types := ref(0)
 	if c == 'p' || c == 'P' {
-		types = s.popType()
-	} else {
-		types = s.popList(kList, s.popType)
+		return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"Signature = $0", s.popType()))
 	}
-	return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"$0", types))
+	return s.addAttribute("T"+string(c), s.addPhrase(kPhrase, serialized+"$0", s.popList(kList, s.popType)))
 }
 
 // Changes of an argument by the optimizer, by letter.

@@ -138,7 +138,9 @@ func (s *demangler) addNominal(kind kind) ref {
 }
 
 func (s *demangler) parseBuiltin() ref {
-	word := s.parseLetter(builtinTypes)
+	if word := s.parseLetter(builtinTypes); word != "" {
+		return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
+	}
 	if sized := s.parseLetter(words{{"f", "FPIEEE"}, {"i", "Int"}, {"v", "Vec"}}); sized != "" {
 		size := s.parseIndex() - 1
 		if size <= 0 || size > 4096 {
@@ -147,12 +149,9 @@ func (s *demangler) parseBuiltin() ref {
 		if sized == "Vec" {
 			return s.addVector(size, s.unwrap(s.popType()))
 		}
-		word = sized + itoa(size)
+		return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+sized+itoa(size)))
 	}
-	switch {
-	case word != "":
-		return s.wrapType(s.addPhrase(kBuiltin, "Builtin."+word))
-	case s.Accept('V'):
+	if s.Accept('V') {
 		element := s.popType()
 		return s.addTypePhrase("Builtin.FixedArray<$0, $1>", s.popType(), element)
 	}
