@@ -205,21 +205,28 @@ func (t *gnuTool) symbol(addr uint64) *elf.Symbol {
 // frame writes the function and the line of a frame, the innermost one with the
 // symbol of the address.
 func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
-	file := "??"
+	file, number := "??", f.Line
 	switch {
 	case f.File != 0:
-		file = t.file.text(f.File)
+		if file = t.file.text(f.File); file == "" { // not in the table of files
+			file, number = "??", 0
+		}
 	case symbol != nil:
 		if source, ok := t.elf.sourceOf(symbol); ok {
 			file = source
 		}
 	}
 	if t.functions {
-		name := withoutNumber(t.file.function(f.Func))
+		name := t.file.function(f.Func)
+		if f.Lang == sym.LangC {
+			name = withoutNumber(name)
+		}
 		if symbol != nil {
 			// addr2line uses the name of the symbol without debug information, and in
-			// C++ if that lacks the mangled name, even for an inlined call.
-			if text := t.elf.name(symbol); name == "" || f.File == 0 || isMangled(text) && !isMangled(name) {
+			// most languages if that lacks the linkage name, even for an inlined call.
+			text := t.elf.name(symbol)
+			if name == "" || f.File == 0 || isMangled(text) && !isMangled(name) || f.Lang == sym.LangD && !strings.HasPrefix(name, "_D") ||
+				f.Lang != sym.LangC && withoutNumber(text) == withoutNumber(name) {
 				name = text
 			}
 		}
@@ -235,8 +242,8 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 		file = baseName(file)
 	}
 	line := "?"
-	if f.Line > 0 {
-		line = strconv.FormatUint(uint64(f.Line), 10)
+	if number > 0 {
+		line = strconv.FormatUint(uint64(number), 10)
 	}
 	t.put(file, ":", line)
 }

@@ -130,6 +130,9 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 		t.setFile(p, first, row.File)
 		first.line, first.column = row.Line, row.Column
 	}
+	if first.file == "" && row.File != 0 { // not in the table of files
+		first.line, first.column = 0, 0
+	}
 	if t.verbose || t.style == "JSON" || t.style == "GNU" && len(frames) > 1 {
 		t.setStarts(p, addr, frames)
 	}

@@ -15,20 +15,12 @@ func isMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
 }
 
-// withoutNumber returns a name of C without the number that linkers and compilers add
-// to static functions of one name. The names of Go with a number have more parts.
-func withoutNumber(name string) string {
-	dot := strings.LastIndexByte(name, '.')
-	if dot <= 0 || dot+1 == len(name) || strings.Trim(name[dot+1:], "0123456789") != "" || strings.ContainsFunc(name[:dot], isNotOfC) {
-		return name
-	}
-	return name[:dot]
-}
+// numbered matches a name of C with the number that linkers and compilers add to
+// functions of one name, and possibly more. The names of Go with a number have more parts.
+var numbered = regexp.MustCompile(`^([\w$]+)\.[0-9]+(\..*)?$`)
 
-// isNotOfC reports whether no name of C has a letter.
-func isNotOfC(r rune) bool {
-	return r != '_' && r != '$' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
-}
+// withoutNumber returns a name without that number.
+func withoutNumber(name string) string { return numbered.ReplaceAllString(name, "$1") }
 
 // lastPart returns a name without its scopes.
 func lastPart(name string) string {

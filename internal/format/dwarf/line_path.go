@@ -62,7 +62,7 @@ func joinPath(dst []byte, from int, part []byte, written bool) []byte {
 		return dst
 	case part[0] == '\\' && hasDrive(base) && !bytes.HasPrefix(part, []byte(`\\`)):
 		return append(dst[:from+2], part...)
-	case len(base) == 0 || isRooted(part):
+	case len(base) == 0 || isRooted(part) && (!written || part[0] != '<'):
 		return append(dst[:from], part...)
 	}
 	sep := byte('/')

@@ -1,0 +1,71 @@
+package standin_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"symbolon/internal/fixture"
+)
+
+// routine writes a program of one function at 0x1000, whose line is in a file of the unit.
+func routine(t *testing.T, lang int, file, name, symbol string) string {
+	t.Helper()
+	const from, to = 0x1000, 0x1010
+	span := [][2]uint64{{from, to}}
+	p := fixture.Program{
+		Wide: true, Loads: span, Code: span,
+		Symbols: []fixture.ELFSymbol{{Name: symbol, Value: from, Size: to - from, Kind: 2, Section: 1}},
+		Units: []*fixture.ProgramUnit{{
+			Version: 4, Lang: lang, Dir: "/src", Files: []string{"pot", "<none>"}, Ranges: span,
+			Funcs:     []fixture.ProgramFunc{{Name: name, Ranges: span}},
+			Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: from, File: map[string]int{"pot": 1, "<none>": 2, "missing": 3}[file], Line: 7}}, End: to}},
+		}},
+	}
+	path := filepath.Join(t.TempDir(), "routine")
+	if err := os.WriteFile(path, p.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAddr2lineUsesTheSymbolOfALanguageThatManglesNames(t *testing.T) {
+	const (
+		c, ada, pascal, d, fortran = 0x0c, 0x0d, 0x09, 0x13, 0x22
+	)
+	for _, x := range []struct {
+		lang               int
+		name, symbol, want string
+	}{
+		{c, "lid", "lid.1", "lid"},
+		{ada, "jar__lid", "jar__lid.162", "jar__lid.162"},
+		{ada, "jar__lid", "jar__lid.162.cold", "jar__lid.162.cold"},
+		{fortran, "lid", "lid.1", "lid.1"},
+		{d, "all", "_D3jar__T3allZ", "_D3jar__T3allZ"},
+		{pascal, "LID", "P$JAR_$$_LID", "LID"},
+	} {
+		if got := output(t, "addr2line", "-fpse", routine(t, x.lang, "pot", x.name, x.symbol), "0x1004"); got != x.want+" at pot:7\n" {
+			t.Errorf("%s, %s: got %s", x.name, x.symbol, got)
+		}
+	}
+}
+
+func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
+	path := routine(t, 0x0c, "missing", "lid", "lid")
+	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at ??:?\n" {
+		t.Errorf("addr2line: got %s", got)
+	}
+	if got := output(t, "llvm-symbolizer", "-e", path, "0x1004"); got != "lid\n??:0:0\n\n" {
+		t.Errorf("llvm-symbolizer: got %s", got)
+	}
+}
+
+func TestNamesOfFilesInBracketsAreBelowTheirFolder(t *testing.T) {
+	path := routine(t, 0x0c, "<none>", "lid", "lid")
+	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at /src/<none>:7\n" {
+		t.Errorf("addr2line: got %s", got)
+	}
+	if got := output(t, "llvm-symbolizer", "-e", path, "0x1004"); got != "lid\n/src/<none>:7:0\n\n" {
+		t.Errorf("llvm-symbolizer: got %s", got)
+	}
+}
