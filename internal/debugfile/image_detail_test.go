@@ -171,3 +171,26 @@ func TestOffsetOfAVariableMayBeInAList(t *testing.T) {
 		t.Errorf("got %+v", list)
 	}
 }
+
+func TestCallsOfAFunctionAreReadOnce(t *testing.T) {
+	type attrs = []fixture.DwarfAttr
+	const calls = 1000
+	d := &fixture.Dwarf{Order: leastFirst}
+	small := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "small"}}}
+	f := &fixture.DIE{Tag: 0x2e, Attrs: attrs{{0x03, 0x08, "f"}, {0x11, 0x01, 0x1100}, {0x12, 0x06, calls}}}
+	for i := range calls {
+		f.Kids = append(f.Kids, &fixture.DIE{Tag: 0x1d, Attrs: attrs{{0x31, 0x13, small}, {0x11, 0x01, 0x1100 + i}, {0x12, 0x06, 1}}})
+	}
+	d.Unit(&fixture.DwarfUnit{Version: 5, AddrSize: 8, Root: &fixture.DIE{Tag: 0x11, Attrs: attrs{
+		{0x11, 0x01, 0x1100}, {0x12, 0x06, calls},
+	}, Kids: []*fixture.DIE{small, f}}}, nil)
+	o := open(t, dwarfFile(d, ""))
+	allocs := testing.AllocsPerRun(10, func() { // the first run is not counted
+		if starts := o.Starts(0x110); len(starts) != 2 {
+			t.Fatalf("got %+v", starts)
+		}
+	})
+	if allocs > calls/10 {
+		t.Errorf("%.0f allocations for an address", allocs)
+	}
+}

@@ -20,16 +20,18 @@ func declaration(c *dwarf.Nodes, n *dwarf.Node) (d object.Decl) {
 	return d
 }
 
-// callsAt returns a function and the calls inlined into it that contain an address,
-// outermost first. In strict DWARF 2, where a call has one range only, a call may
-// have code outside of its caller: then the caller contains it too.
-func callsAt(c *dwarf.Nodes, fn dwarf.Node, place uint64) []dwarf.Node {
-	type call struct {
-		dwarf.Node
-		depth  int
-		caller *call
-	}
-	around, innermost := &call{Node: fn}, &call{Node: fn} // around is the call or the function that a DIE is in
+// call is a function, or a call that was inlined into it.
+type call struct {
+	dwarf.Node
+	depth  int
+	caller *call
+	ranges []dwarf.Range
+}
+
+// callsIn returns a function and the calls inlined into it.
+func callsIn(c *dwarf.Nodes, fn dwarf.Node) []*call {
+	around := &call{Node: fn} // the call or the function that a DIE is in
+	all := []*call{around}
 	c.Walk(&fn, func(n *dwarf.Node, depth int) bool {
 		for around.depth >= depth {
 			around = around.caller
@@ -37,14 +39,24 @@ func callsAt(c *dwarf.Nodes, fn dwarf.Node, place uint64) []dwarf.Node {
 		if n.Tag != dwarf.TagInlined {
 			return n.Tag != dwarf.TagSubprogram
 		}
-		around = &call{*n, depth, around}
 		ranges, _ := c.Ranges(n)
-		in := slices.ContainsFunc(ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End })
-		if in && depth > innermost.depth {
-			innermost = around
-		}
+		around = &call{*n, depth, around, ranges}
+		all = append(all, around)
 		return true
 	})
+	return all
+}
+
+// callsAt returns the function and those of the calls inlined into it that contain an
+// address, outermost first. In strict DWARF 2, where a call has one range only, a call
+// may have code outside of its caller: then the caller contains it too.
+func callsAt(all []*call, place uint64) []dwarf.Node {
+	innermost := all[0]
+	for _, x := range all[1:] {
+		if x.depth > innermost.depth && slices.ContainsFunc(x.ranges, func(r dwarf.Range) bool { return place >= r.Start && place < r.End }) {
+			innermost = x
+		}
+	}
 	var list []dwarf.Node
 	for ; innermost != nil; innermost = innermost.caller {
 		list = append(list, innermost.Node)

@@ -18,8 +18,10 @@ type details struct {
 	cursor    lineCursor
 	walked    int // unit of functions, plus 1
 	functions []function
-	variables []variable // by address
-	all       bool       // variables has all
+	calls     map[uint64][]*call // of the functions that were used, by their DIEs
+	numCalls  int                // in calls; maxKept: they are of another unit
+	variables []variable         // by address
+	all       bool               // variables has all
 }
 
 // function is a range of the function whose DIE is at an offset.
@@ -73,10 +75,14 @@ func (g *Image) Line(addr uint64) (found object.Line) {
 	return found
 }
 
-// function returns the innermost function of a unit at an address.
-func (d *details) function(u *DWARF, unit int, place uint64) (c *dwarf.Nodes, n dwarf.Node, ok bool) {
+// maxKept is how many inlined calls are kept, of some 300 bytes each.
+const maxKept = 1 << 16
+
+// at returns the innermost function of a unit at an address and the calls that were
+// inlined there, outermost first, or none.
+func (d *details) at(u *DWARF, unit int, place uint64) (c *dwarf.Nodes, list []dwarf.Node) {
 	if d.walked != unit+1 {
-		d.walked, d.functions = 0, d.functions[:0]
+		d.walked, d.functions, d.numCalls = 0, d.functions[:0], maxKept
 		w := workers.Get().(*Worker)
 		tree, _ := w.walker.Walk(u.data, unit) // damage is reported when the names are read
 		for i := range tree.Funcs {
@@ -98,22 +104,32 @@ func (d *details) function(u *DWARF, unit int, place uint64) (c *dwarf.Nodes, n 
 	for i--; i >= 0; i-- {
 		if d.functions[i].End > place {
 			c = u.data.Nodes(unit)
-			n, ok = c.At(d.functions[i].die)
-			return c, n, ok
+			die := d.functions[i].die
+			all := d.calls[die]
+			if all == nil {
+				n, ok := c.At(die)
+				if !ok {
+					return c, nil
+				}
+				all = callsIn(c, n)
+				if d.numCalls += len(all); d.numCalls > maxKept {
+					d.calls, d.numCalls = map[uint64][]*call{}, len(all)
+				}
+				d.calls[die] = all
+			}
+			return c, callsAt(all, place)
 		}
 	}
-	return nil, n, false
+	return nil, nil
 }
 
 // Starts returns where the function at an address and the calls that were inlined
 // there are declared, innermost first.
 func (g *Image) Starts(addr uint64) (list []object.Start) {
 	g.eachUnit(addr, func(u *DWARF, unit int, place uint64) bool {
-		c, fn, ok := g.details.function(u, unit, place)
-		if ok {
-			list = starts(c, callsAt(c, fn, place), addr-place)
-		}
-		return ok
+		c, calls := g.details.at(u, unit, place)
+		list = starts(c, calls, addr-place)
+		return len(calls) > 0
 	})
 	return list
 }
@@ -122,12 +138,11 @@ func (g *Image) Starts(addr uint64) (list []object.Start) {
 // function if no call was inlined there.
 func (g *Image) Locals(addr uint64) (list []object.Local) {
 	g.eachUnit(addr, func(u *DWARF, unit int, place uint64) bool {
-		c, fn, ok := g.details.function(u, unit, place)
-		if ok {
-			calls := callsAt(c, fn, place)
+		c, calls := g.details.at(u, unit, place)
+		if len(calls) > 0 {
 			list = locals(c, &calls[len(calls)-1])
 		}
-		return ok
+		return len(calls) > 0
 	})
 	return list
 }
