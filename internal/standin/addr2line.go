@@ -212,7 +212,7 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 			file, number = "??", 0
 		}
 	case symbol != nil:
-		if source, ok := t.elf.sourceOf(symbol); ok {
+		if source, ok := t.elf.sourceOf(symbol, true); ok {
 			file = source
 		}
 	}

@@ -247,3 +247,13 @@ func TestNumbersOfNestedFunctionsAreNotPartOfNamesInTheSource(t *testing.T) {
 		}
 	}
 }
+
+func TestAddr2lineFindsTheFileOfAGlobalSymbolInAnObject(t *testing.T) {
+	object := compile(t, "pot.c", "int lid(int n) { return n + 1; }\n", "x86_64-linux-gnu")
+	if got := output(t, "addr2line", "-fpe", object, "0x0"); got != "lid at pot.c:?\n" {
+		t.Errorf("addr2line: got %s", got)
+	}
+	if got := output(t, "llvm-symbolizer", "-e", object, "0x0"); got != "lid\n??:0:0\n\n" {
+		t.Errorf("llvm-symbolizer: got %s", got)
+	}
+}

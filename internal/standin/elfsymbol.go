@@ -106,15 +106,13 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 }
 
 // sourceOf returns the source file of a local symbol, whose name is before it in the
-// table and may be empty; false if that is unknown.
-func (s *elfSymbols) sourceOf(x *elf.Symbol) (name string, ok bool) {
-	if x.Bind != elf.BindLocal {
-		return "", false
-	}
+// table and may be empty; false if that is unknown. In binutils a global symbol has the
+// file that begins the table, if no other one follows.
+func (s *elfSymbols) sourceOf(x *elf.Symbol, gnu bool) (name string, ok bool) {
 	i, _ := slices.BinarySearchFunc(s.from, x, func(f elf.Symbol, x *elf.Symbol) int {
 		return cmp.Or(cmp.Compare(f.Table, x.Table), cmp.Compare(f.Index, x.Index))
 	})
-	if i == 0 || s.from[i-1].Table != x.Table {
+	if i == 0 || s.from[i-1].Table != x.Table || x.Bind != elf.BindLocal && (!gnu || int(s.from[i-1].Index) != i) {
 		return "", false
 	}
 	return s.name(&s.from[i-1]), true

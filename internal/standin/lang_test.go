@@ -50,6 +50,32 @@ func TestAddr2lineUsesTheSymbolOfALanguageThatManglesNames(t *testing.T) {
 	}
 }
 
+func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
+	const from, to = 0x1000, 0x1010
+	span := [][2]uint64{{from, to}}
+	call := &fixture.ProgramCall{Name: "lid", Ranges: span, File: 1, Line: 3}
+	p := fixture.Program{
+		Wide: true, Loads: span, Code: span,
+		Symbols: []fixture.ELFSymbol{{Name: "pot.c", Kind: 4, Section: 0xfff1}, {Name: "jar", Value: from, Size: to - from, Kind: 2, Section: 1}},
+		Units: []*fixture.ProgramUnit{{
+			Version: 4, Lang: 0x0c, Dir: "/src", Files: []string{"jar.c"}, Ranges: span,
+			Funcs:     []fixture.ProgramFunc{{Name: "jar", Ranges: span, Calls: []*fixture.ProgramCall{call}}},
+			Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: from, File: 1, Line: 7}}, End: from + 8}},
+		}},
+	}
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, p.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]string{
+		"--no-inlines": "jar\npot.c:0:0\n\n", "--inlines": "lid\n??:0:0\njar\n/src/jar.c:3:0\n\n",
+	} {
+		if got := output(t, "llvm-symbolizer", flag, "-e", path, "0x100c"); got != want {
+			t.Errorf("%s: got\n%s", flag, got)
+		}
+	}
+}
+
 func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
 	path := routine(t, 0x0c, "missing", "lid", "lid")
 	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at ??:?\n" {

@@ -150,6 +150,9 @@ func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
 		return *last
 	case t.functions == "linkage":
 		f.name, f.start = last.name, last.start
+		if d, ok := t.tableSymbol(p, addr); ok && !t.noSymbols {
+			f.file = cmp.Or(f.file, d.file)
+		}
 	}
 	return f
 }
@@ -220,7 +223,7 @@ func (t *llvmTool) tableSymbol(p *program, addr uint64) (d llvmDatum, ok bool) {
 	if s := p.symbols(); s != nil {
 		if x := llvmChoice(s.llvm(!t.tagged), addr); x != nil {
 			d = llvmDatum{name: s.name(x), start: x.Addr, size: x.Size}
-			d.file, _ = s.sourceOf(x)
+			d.file, _ = s.sourceOf(x, false)
 			return d, true
 		}
 	}
