@@ -191,3 +191,23 @@ func TestSequencesOfLinesMayOverlap(t *testing.T) {
 	wants(t, o, map[uint64]string{0x108: "f /d/a.c:7 [100+40]", 0x110: "f /d/a.c:9 [100+40]", 0x11f: "f /d/a.c:9 [100+40]"})
 	agreeWithTable(t, o, "overlap")
 }
+
+// A linker that folds functions leaves the lines of each at the same addresses.
+func TestLinesOfFoldedFunctionsAreNotMixed(t *testing.T) {
+	p := oneFunction(modelC, fixture.ProgramFunc{Name: "f"})
+	folded := func(line int, end uint64) fixture.ProgramLines {
+		return fixture.ProgramLines{Rows: []fixture.ProgramRow{{Addr: 0x1100, Line: line}}, End: end}
+	}
+	for _, c := range []struct {
+		lines [3]fixture.ProgramLines
+		want  string
+	}{
+		{[3]fixture.ProgramLines{folded(4, 0x1140), folded(5, 0x1140), folded(6, 0x1140)}, "f /d/a.c:4 [100+40]"},
+		{[3]fixture.ProgramLines{folded(4, 0x1110), folded(5, 0x1140), folded(6, 0x1120)}, "f /d/a.c:5 [100+40]"},
+	} {
+		p.Units[0].Sequences = c.lines[:]
+		o := open(t, p.Bytes())
+		wants(t, o, map[uint64]string{0x100: c.want, 0x101: c.want, 0x118: c.want, 0x13f: c.want})
+		agreeWithTable(t, o, "folded")
+	}
+}

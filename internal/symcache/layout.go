@@ -24,7 +24,7 @@ import (
 //	   calls without a line, inlined calls of split units in object files
 //	6  the format of 4; paths of Breakpad files as written
 //	7  the format of 4; methods of Objective-C++ without a scope, inlined calls of
-//	   stripped Go programs in Mach-O files
+//	   stripped Go programs in Mach-O files, lines of functions that were folded
 const Version = 7
 
 // Constants of the format, which do not change within a Version.

@@ -16,12 +16,16 @@ type lineCursor struct {
 	begun bool
 }
 
-// reset takes the sequences of lines into their order.
+// reset takes the sequences of lines into their order. Of those with one start, as of
+// functions that the linker folded, the longest stays, and of equal ones the first.
 func (c *lineCursor) reset(lines *dwarf.Lines) {
-	byStart := func(a, b dwarf.Sequence) int { return cmp.Compare(a.Start, b.Start) }
+	byStart := func(a, b dwarf.Sequence) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	}
 	if !slices.IsSortedFunc(lines.Sequences, byStart) {
 		slices.SortStableFunc(lines.Sequences, byStart)
 	}
+	lines.Sequences = slices.CompactFunc(lines.Sequences, func(a, b dwarf.Sequence) bool { return a.Start == b.Start })
 	*c = lineCursor{lines: lines}
 }
 
