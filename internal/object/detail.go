@@ -20,7 +20,8 @@ type Decl struct {
 // Start is the declaration of a function or of an inlined call.
 type Start struct {
 	Decl
-	Addr          uint64 // of the first instruction
+	Name          sym.Text // in the source
+	Addr          uint64   // of the first instruction
 	HasAddr       bool
 	Discriminator uint32 // of the line of the call site, as that of a Line
 }

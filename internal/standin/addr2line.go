@@ -205,11 +205,14 @@ func (t *gnuTool) symbol(addr uint64) *elf.Symbol {
 // frame writes the function and the line of a frame, the innermost one with the
 // symbol of the address.
 func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
-	file, number := "??", f.Line
+	file, line := "??", "?"
+	if f.Line > 0 {
+		line = strconv.FormatUint(uint64(f.Line), 10)
+	}
 	switch {
 	case f.File != 0:
 		if file = t.file.text(f.File); file == "" { // not in the table of files
-			file, number = "??", 0
+			file, line = "??", "?"
 		}
 	case symbol != nil:
 		if source, ok := t.elf.sourceOf(symbol, true); ok {
@@ -240,10 +243,6 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 	}
 	if t.basenames {
 		file = baseName(file)
-	}
-	line := "?"
-	if number > 0 {
-		line = strconv.FormatUint(uint64(number), 10)
 	}
 	t.put(file, ":", line)
 }

@@ -7,6 +7,5 @@
 // from a Query. The answers to lines of standard input are written and flushed
 // line by line: sanitizers and debuggers keep a tool running and wait for each.
 //
-// Names come from untrusted files, so control characters in them are replaced. A failure
-// to write ends a tool with status 1.
+// Control characters in names are replaced. A failure to write ends a tool with status 1.
 package standin

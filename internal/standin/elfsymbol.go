@@ -105,9 +105,8 @@ func (s *elfSymbols) isPlace(x *elf.Symbol) bool {
 	return x.Section > 0 && s.elf.Sections[x.Section].Flags&elf.FlagAlloc != 0
 }
 
-// sourceOf returns the source file of a local symbol, whose name is before it in the
-// table and may be empty; false if that is unknown. In binutils a global symbol has the
-// file that begins the table, if no other one follows.
+// sourceOf returns the source file of a local symbol, which is before it in the table
+// and may be empty, or false. In binutils a global one has the only file of the table.
 func (s *elfSymbols) sourceOf(x *elf.Symbol, gnu bool) (name string, ok bool) {
 	i, _ := slices.BinarySearchFunc(s.from, x, func(f elf.Symbol, x *elf.Symbol) int {
 		return cmp.Or(cmp.Compare(f.Table, x.Table), cmp.Compare(f.Index, x.Index))

@@ -8,12 +8,11 @@ import (
 	"symbolon/internal/fixture"
 )
 
-// routine writes a program of one function at 0x1000, whose line is in a file of the unit.
-func routine(t *testing.T, lang int, file, name, symbol string) string {
-	t.Helper()
+// routine is a program of one function at 0x1000, whose line is in a file of the unit.
+func routine(lang int, file, name, symbol string) *fixture.Program {
 	const from, to = 0x1000, 0x1010
 	span := [][2]uint64{{from, to}}
-	p := fixture.Program{
+	return &fixture.Program{
 		Wide: true, Loads: span, Code: span,
 		Symbols: []fixture.ELFSymbol{{Name: symbol, Value: from, Size: to - from, Kind: 2, Section: 1}},
 		Units: []*fixture.ProgramUnit{{
@@ -22,6 +21,11 @@ func routine(t *testing.T, lang int, file, name, symbol string) string {
 			Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: from, File: map[string]int{"pot": 1, "<none>": 2, "missing": 3}[file], Line: 7}}, End: to}},
 		}},
 	}
+}
+
+// written writes a program, and returns its path.
+func written(t *testing.T, p *fixture.Program) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "routine")
 	if err := os.WriteFile(path, p.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
@@ -44,7 +48,7 @@ func TestAddr2lineUsesTheSymbolOfALanguageThatManglesNames(t *testing.T) {
 		{d, "all", "_D3jar__T3allZ", "_D3jar__T3allZ"},
 		{pascal, "LID", "P$JAR_$$_LID", "LID"},
 	} {
-		if got := output(t, "addr2line", "-fpse", routine(t, x.lang, "pot", x.name, x.symbol), "0x1004"); got != x.want+" at pot:7\n" {
+		if got := output(t, "addr2line", "-fpse", written(t, routine(x.lang, "pot", x.name, x.symbol)), "0x1004"); got != x.want+" at pot:7\n" {
 			t.Errorf("%s, %s: got %s", x.name, x.symbol, got)
 		}
 	}
@@ -54,7 +58,7 @@ func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
 	const from, to = 0x1000, 0x1010
 	span := [][2]uint64{{from, to}}
 	call := &fixture.ProgramCall{Name: "lid", Ranges: span, File: 1, Line: 3}
-	p := fixture.Program{
+	p := &fixture.Program{
 		Wide: true, Loads: span, Code: span,
 		Symbols: []fixture.ELFSymbol{{Name: "pot.c", Kind: 4, Section: 0xfff1}, {Name: "jar", Value: from, Size: to - from, Kind: 2, Section: 1}},
 		Units: []*fixture.ProgramUnit{{
@@ -63,10 +67,7 @@ func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
 			Sequences: []fixture.ProgramLines{{Rows: []fixture.ProgramRow{{Addr: from, File: 1, Line: 7}}, End: from + 8}},
 		}},
 	}
-	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, p.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := written(t, p)
 	for flag, want := range map[string]string{
 		"--no-inlines": "jar\npot.c:0:0\n\n", "--inlines": "lid\n??:0:0\njar\n/src/jar.c:3:0\n\n",
 	} {
@@ -77,7 +78,7 @@ func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
 }
 
 func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
-	path := routine(t, 0x0c, "missing", "lid", "lid")
+	path := written(t, routine(0x0c, "missing", "lid", "lid"))
 	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at ??:?\n" {
 		t.Errorf("addr2line: got %s", got)
 	}
@@ -87,11 +88,28 @@ func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
 }
 
 func TestNamesOfFilesInBracketsAreBelowTheirFolder(t *testing.T) {
-	path := routine(t, 0x0c, "<none>", "lid", "lid")
+	path := written(t, routine(0x0c, "<none>", "lid", "lid"))
 	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at /src/<none>:7\n" {
 		t.Errorf("addr2line: got %s", got)
 	}
 	if got := output(t, "llvm-symbolizer", "-e", path, "0x1004"); got != "lid\n/src/<none>:7:0\n\n" {
 		t.Errorf("llvm-symbolizer: got %s", got)
+	}
+}
+
+func TestShortNamesAreThoseOfTheSource(t *testing.T) {
+	p := routine(0x22, "pot", "qs", "__sort_MOD_qs")
+	p.Units[0].Funcs[0].Linkage = "__sort_MOD_qs"
+	span := p.Units[0].Ranges
+	p.Units[0].Funcs[0].Calls = []*fixture.ProgramCall{{Name: "swap<int*>", Ranges: [][2]uint64{{span[0][0], span[0][0] + 8}}, File: 1, Line: 9}}
+	path := written(t, p)
+	for addr, want := range map[string]string{"0x1004": "swap<int*>\npot:7:0\nqs\npot:9:0\n\n", "0x100c": "qs\npot:7:0\n\n"} {
+		if got := output(t, "llvm-symbolizer", "-s", "--functions=short", "-e", path, addr); got != want {
+			t.Errorf("%s: got\n%s", addr, got)
+		}
+	}
+	p.Units[0].Funcs = nil
+	if got := output(t, "llvm-symbolizer", "-s", "--functions=short", "-e", written(t, p), "0x1004"); got != "??\npot:7:0\n\n" {
+		t.Errorf("without a function in the debug information: got\n%s", got)
 	}
 }

@@ -127,13 +127,10 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 	row, first := p.row(addr), &frames[0]
 	first.discriminator = row.Discriminator
 	if len(frames) == 1 && first.file == "" && row.File != 0 {
-		t.setFile(p, first, row.File)
 		first.line, first.column = row.Line, row.Column
+		t.setFile(p, first, row.File)
 	}
-	if first.file == "" && row.File != 0 { // not in the table of files
-		first.line, first.column = 0, 0
-	}
-	if t.verbose || t.style == "JSON" || t.style == "GNU" && len(frames) > 1 {
+	if t.functions == "short" || t.verbose || t.style == "JSON" || t.style == "GNU" && len(frames) > 1 {
 		t.setStarts(p, addr, frames)
 	}
 	t.applySymbol(p, addr, frames)
@@ -157,10 +154,12 @@ func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
 	return f
 }
 
-// setFile sets the source file of a frame.
+// setFile sets the source file of a frame, which has no line if that has no name.
 func (t *llvmTool) setFile(p *program, f *llvmFrame, file sym.Text) {
 	if file != 0 {
-		f.file = t.path(p, file)
+		if f.file = t.path(p, file); f.file == "" {
+			f.line, f.column = 0, 0
+		}
 		f.source = func() []byte { return p.obj.Source(file) }
 	}
 }
@@ -174,17 +173,24 @@ func (t *llvmTool) path(p *program, file sym.Text) string {
 	return path
 }
 
-// setStarts sets where the functions of frames are declared.
+// setStarts sets where the functions of frames are declared, and their short names.
 func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	var starts []object.Start
 	if at, ok := p.relative(addr); ok {
 		starts = p.obj.Starts(at)
+	}
+	isShort := t.functions == "short" && (p.symbols() != nil || p.labels() != nil)
+	if isShort && len(frames) == 1 {
+		frames[0].name = "" // a symbol has no short name
 	}
 	if len(starts) != len(frames) {
 		return // the frames are of symbols
 	}
 	for i, s := range starts {
 		frames[i].startFile, frames[i].startLine = t.path(p, s.File), s.Line
+		if isShort {
+			frames[i].name = t.name(p, p.text(s.Name))
+		}
 		if s.HasAddr {
 			frames[i].start = hex(s.Addr + p.base())
 		}
@@ -205,8 +211,8 @@ func (t *llvmTool) applySymbol(p *program, addr uint64, frames []llvmFrame) {
 		}
 	case !hasTable || t.functions == "none":
 	case t.functions == "short" || t.noSymbols:
-		if len(frames) == 1 && f.file == "" && f.line == 0 {
-			*f = llvmFrame{} // a symbol has no short name
+		if len(frames) == 1 && f.file == "" && f.line == 0 && (t.noSymbols || f.name == "") {
+			*f = llvmFrame{}
 		}
 	default:
 		if d, ok := t.tableSymbol(p, addr); ok {

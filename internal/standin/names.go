@@ -15,8 +15,7 @@ func isMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "?")
 }
 
-// numbered matches a name of C with the number that linkers and compilers add to
-// functions of one name, and possibly more. The names of Go with a number have more parts.
+// numbered matches a name of C with the number of a copy, and possibly more, not one of Go.
 var numbered = regexp.MustCompile(`^([\w$]+)\.[0-9]+(\..*)?$`)
 
 // withoutNumber returns a name without that number.
@@ -41,8 +40,7 @@ func lastPart(name string) string {
 	return name[from:]
 }
 
-// shortName returns the name of a function in its source: without the scopes and
-// parameters of its mangled name.
+// shortName returns a mangled name without its scopes and parameters.
 func shortName(name string) string {
 	if !isMangled(name) {
 		return withoutNumber(name)
@@ -55,8 +53,7 @@ var abiTag = regexp.MustCompile(`\[abi:[^\]]*\]`)
 // llvmMarks matches the marks of parts and variants after a readable name.
 var llvmMarks = regexp.MustCompile(`( (\[clone |\()\.[^ \])]*(\]|\)))+$`)
 
-// llvmSpelling returns a readable name as LLVM 14 spells it: with blanks between
-// closing brackets, and with one mark for all parts and variants.
+// llvmSpelling returns a readable name as LLVM 14 spells it: a<b<c> >, f() (.isra.0.cold).
 func llvmSpelling(name string) string {
 	marks := ""
 	if at := llvmMarks.FindStringIndex(name); at != nil {

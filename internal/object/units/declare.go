@@ -70,7 +70,7 @@ func callsAt(all []*call, place uint64) []dwarf.Node {
 func starts(c *dwarf.Nodes, calls []dwarf.Node, lift uint64) (list []object.Start) {
 	for i := range slices.Backward(calls) {
 		n := &calls[i]
-		s := object.Start{Decl: declaration(c, n)}
+		s := object.Start{Decl: declaration(c, n), Name: sym.Text(c.Name(n))}
 		s.Addr, s.HasAddr = c.Address(n, dwarf.AttrLowPC)
 		s.Addr += lift
 		if mark, ok := n.Number(dwarf.AttrDiscriminator); ok && mark < 1<<32 {
