@@ -228,7 +228,7 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 			// addr2line uses the name of the symbol without debug information, and in
 			// most languages if that lacks the linkage name, even for an inlined call.
 			text := t.elf.name(symbol)
-			if name == "" || f.File == 0 || isMangled(text) && !isMangled(name) || f.Lang == sym.LangD && !strings.HasPrefix(name, "_D") ||
+			if name == "" || f.File == 0 || !isMangled(name) && (isMangled(text) || f.Lang == sym.LangCpp) || f.Lang == sym.LangD && !strings.HasPrefix(name, "_D") ||
 				f.Lang != sym.LangC && withoutNumber(text) == withoutNumber(name) {
 				name = text
 			}

@@ -54,6 +54,16 @@ func TestAddr2lineUsesTheSymbolOfALanguageThatManglesNames(t *testing.T) {
 	}
 }
 
+func TestAddr2lineNamesAnInlinedCallOfCPPLikeASymbolThatIsNotMangled(t *testing.T) {
+	p := routine(0x04, "pot", "_GLOBAL__sub_I_pot.cc", "_GLOBAL__sub_I_pot.cc")
+	f := &p.Units[0].Funcs[0]
+	f.Calls = []*fixture.ProgramCall{{Name: "__cxx_global_var_init", Ranges: f.Ranges, File: 1, Line: 9}}
+	const want = "_GLOBAL__sub_I_pot.cc at pot:7\n (inlined by) _GLOBAL__sub_I_pot.cc at pot:9\n"
+	if got := output(t, "addr2line", "-fpsie", written(t, p), "0x1004"); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
 	const from, to = 0x1000, 0x1010
 	span := [][2]uint64{{from, to}}
