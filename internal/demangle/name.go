@@ -221,14 +221,18 @@ func appendGo(dst, name []byte, _ Style, _ *int) ([]byte, bool) {
 	return out, len(out)-len(dst) < len(name)
 }
 
-// ocaml is the form of a name of OCaml: module, function, number.
-var ocaml = regexp.MustCompile(`^caml([A-Z]\w*?(?:__|\.).+)_[0-9]+$`)
+// ocaml is the form of a name of OCaml: module, function, number. Constants have a module
+// and a number only, camlA__B__12, which ocamlData matches in the name without the number.
+var (
+	ocaml     = regexp.MustCompile(`^caml([A-Z]\w*?(?:__|\.).+)_[0-9]+$`)
+	ocamlData = regexp.MustCompile(`__[A-Z](?:[^_]|_[^_])*_$`)
+)
 
 // appendOCaml reads camlModule__name_123 and the newer camlModule.name_123. A
 // module inside of another one has two underscores before it as well.
 func appendOCaml(dst, name []byte, _ Style, _ *int) ([]byte, bool) {
 	found := ocaml.FindSubmatch(name)
-	if found == nil {
+	if found == nil || ocamlData.Match(found[1]) {
 		return dst, false
 	}
 	body := found[1]

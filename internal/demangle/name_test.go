@@ -59,7 +59,7 @@ func TestOtherNamesStayAsTheyAre(t *testing.T) {
 	for _, name := range []string{
 		"", "_", "f", "i", "main", "_start", "_Z", "_Zzz", "_ZN", "_R", "__R_", "_ZN3fooE\x00", "std::vector<int>",
 		"_RNvCs1234_7mycrate", "_RC0", "_ZN99999999999999999999f", "-[Lamp setLevel:]", "+[NSView(Glow) a:b:]", "__31-[Lamp fade:]_block_invoke",
-		"caml_main__f_1", "camlModule", "camlModule__fn", "camlModule_12", "camlite_12", "go.(*T).m", "100%", "a%zz", "a%20b", "_f", "@f@8", "f@@16",
+		"caml_main__f_1", "camlModule", "camlModule__fn", "camlModule_12", "camlite_12", "camlStdlib__Bytes__11", "camlA__B_c__1", "go.(*T).m", "100%", "a%zz", "a%20b", "_f", "@f@8", "f@@16",
 		"__imp__Z3foov", "java.lang.Object.<init>", "_D4test3fooFZv", "??@0123@", "Z3foov", "RNvC1a1b",
 	} {
 		if got := demangle.Name(name, demangle.Full); got != name {
@@ -134,6 +134,8 @@ func TestEscapesOfOCaml(t *testing.T) {
 		"camlFoo__$3e$3e_12": "Foo.>>",
 		"camlFoo__a__b_c_12": "Foo.a.b_c",
 		"camlFoo___x_12":     "Foo_.x",
+		"camlFoo__Bar__f__1": "Foo.Bar.f_",
+		"camlFoo__Make_712":  "Foo.Make",
 		"camlFoo.f$zz_1":     "Foo.f$zz",
 	} {
 		if got := demangle.Name(name, demangle.Full); got != want {
