@@ -220,16 +220,13 @@ func (t *gnuTool) frame(f *sym.Frame, symbol *elf.Symbol) {
 		}
 	}
 	if t.functions {
-		name := t.file.function(f.Func)
-		if f.Lang == sym.LangC {
-			name = withoutNumber(name)
-		}
+		name := withoutNumber(t.file.function(f.Func))
 		if symbol != nil {
 			// addr2line uses the name of the symbol without debug information, and in
 			// most languages if that lacks the linkage name, even for an inlined call.
 			text := t.elf.name(symbol)
 			if name == "" || f.File == 0 || !isMangled(name) && (isMangled(text) || f.Lang == sym.LangCpp) || f.Lang == sym.LangD && !strings.HasPrefix(name, "_D") ||
-				f.Lang != sym.LangC && withoutNumber(text) == withoutNumber(name) {
+				f.Lang != sym.LangC && withoutNumber(text) == name {
 				name = text
 			}
 		}

@@ -3,6 +3,7 @@ package standin_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"symbolon/internal/fixture"
@@ -87,6 +88,15 @@ func TestCalledFunctionWithoutARowHasTheFileOfItsSymbol(t *testing.T) {
 	}
 }
 
+func TestAddr2lineOmitsTheNumberOfACaller(t *testing.T) {
+	p := routine(0x0d, "pot", "jar__lid", "jar__lid.162")
+	f := &p.Units[0].Funcs[0]
+	f.Calls = []*fixture.ProgramCall{{Name: "jar__tip", Ranges: f.Ranges, File: 1, Line: 9}}
+	if got := output(t, "addr2line", "-fpsie", written(t, p), "0x1004"); !strings.HasSuffix(got, "\n (inlined by) jar__lid at pot:9\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
 	path := written(t, routine(0x0c, "missing", "lid", "lid"))
 	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at ??:?\n" {
@@ -116,6 +126,12 @@ func TestShortNamesAreThoseOfTheSource(t *testing.T) {
 	for addr, want := range map[string]string{"0x1004": "swap<int*>\npot:7:0\nqs\npot:9:0\n\n", "0x100c": "qs\npot:7:0\n\n"} {
 		if got := output(t, "llvm-symbolizer", "-s", "--functions=short", "-e", path, addr); got != want {
 			t.Errorf("%s: got\n%s", addr, got)
+		}
+	}
+	for name, want := range map[string]string{"loop.0": "loop.0", "_ZN2ns3jarEv.lto_priv.0": "ns::jar() (.lto_priv.0)"} {
+		p.Units[0].Funcs[0].Name = name
+		if got := output(t, "llvm-symbolizer", "-s", "--functions=short", "-e", written(t, p), "0x100c"); got != want+"\npot:7:0\n\n" {
+			t.Errorf("%s: got\n%s", name, got)
 		}
 	}
 	p.Units[0].Funcs = nil

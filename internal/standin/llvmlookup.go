@@ -179,8 +179,8 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	if at, ok := p.relative(addr); ok {
 		starts = p.obj.Starts(at)
 	}
-	isShort := t.functions == "short" && (p.symbols() != nil || p.labels() != nil)
-	if isShort && len(frames) == 1 {
+	isShort := t.functions == "short"
+	if isShort && len(frames) == 1 && strings.Contains("elf pe wasm", p.info.Kind) { // others may have no starts
 		frames[0].name = "" // a symbol has no short name
 	}
 	if len(starts) != len(frames) {
@@ -189,7 +189,10 @@ func (t *llvmTool) setStarts(p *program, addr uint64, frames []llvmFrame) {
 	for i, s := range starts {
 		frames[i].startFile, frames[i].startLine = t.path(p, s.File), s.Line
 		if isShort {
-			frames[i].name = t.name(p, p.text(s.Name))
+			frames[i].name = p.text(s.Name)
+		}
+		if isShort && t.demangle {
+			frames[i].name = t.readable(p, frames[i].name)
 		}
 		if s.HasAddr {
 			frames[i].start = hex(s.Addr + p.base())
