@@ -97,6 +97,22 @@ func TestAddr2lineOmitsTheNumberOfACaller(t *testing.T) {
 	}
 }
 
+func TestWithoutASymbolTheInnermostCallIsTheFunction(t *testing.T) {
+	p := routine(0x0c, "pot", "jar", "jar")
+	f := &p.Units[0].Funcs[0]
+	f.Calls = []*fixture.ProgramCall{{Name: "lid", Ranges: f.Ranges, File: 1, Line: 9}}
+	for _, symbols := range [][]fixture.ELFSymbol{p.Symbols, nil} {
+		p.Symbols = symbols
+		want := "lid\npot:7:0\n\n"
+		if symbols != nil {
+			want = "jar\npot:7:0\n\n"
+		}
+		if got := output(t, "llvm-symbolizer", "--no-inlines", "-s", "-e", written(t, p), "0x1004"); got != want {
+			t.Errorf("%d symbols: got\n%s", len(symbols), got)
+		}
+	}
+}
+
 func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
 	path := written(t, routine(0x0c, "missing", "lid", "lid"))
 	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at ??:?\n" {

@@ -138,17 +138,16 @@ func (t *llvmTool) all(p *program, addr uint64) []llvmFrame {
 }
 
 // outer returns the frame of the called function: with the line of the innermost
-// one, or in PDBs with its own.
+// one, and its name if there is no symbol, or in PDBs with its own.
 func (t *llvmTool) outer(p *program, addr uint64) llvmFrame {
 	frames := t.all(p, addr)
 	f, last := frames[0], &frames[len(frames)-1]
 	switch {
 	case p.info.Kind == "pdb":
 		return *last
-	case t.functions == "linkage":
-		f.name, f.start = last.name, last.start
-		if d, ok := t.tableSymbol(p, addr); ok && !t.noSymbols {
-			f.file = cmp.Or(f.file, d.file)
+	case t.functions == "linkage" && !t.noSymbols:
+		if d, ok := t.tableSymbol(p, addr); ok || p.symbols() == nil && p.labels() == nil {
+			f.name, f.start, f.file = last.name, last.start, cmp.Or(f.file, d.file)
 		}
 	}
 	return f
