@@ -27,6 +27,7 @@ type Options struct {
 	Columns bool // see object.Options
 	Written bool // see object.Options
 	Once    bool // see object.Options
+	GNU     bool // see object.Options
 	Short   bool // see object.Options
 
 	Stdin io.Reader // content of the file "-"; nil: "-" is a name
@@ -96,7 +97,7 @@ func (d *File) openFile(name string, opt Options) (*object.File, error) {
 	space := scratch.NewSpace(os.TempDir(), nil)
 	d.source, d.open, d.spaces = src, append(d.open, src), append(d.spaces, space)
 	f, err := debugfile.Open(src.Source, object.Options{
-		Columns: opt.Columns, Written: opt.Written, Once: opt.Once, Short: opt.Short, Base: opt.base,
+		Columns: opt.Columns, Written: opt.Written, Once: opt.Once, GNU: opt.GNU, Short: opt.Short, Base: opt.base,
 		Space: space, Relax: func() { space.Relax(); src.Relax() },
 	})
 	if err != nil {

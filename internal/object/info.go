@@ -12,6 +12,7 @@ type Options struct {
 	Columns bool   // frames have columns too
 	Written bool   // names are unchanged: paths are not cleaned, functions keep the number of a copy, and in PDBs the name of their symbol
 	Once    bool   // with Written, paths do not repeat the folder of the unit if the line program lists it too
+	GNU     bool   // with Written, paths of DWARF have a slash after each folder, even if it ends with one
 	Short   bool   // paths of DWARF are unchanged, without the folder of the unit
 	Base    uint64 // the load address of the binary, for a file without one: a PDB
 	// Space takes large unpacked data, instead of the heap. Without space there a

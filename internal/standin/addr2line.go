@@ -37,6 +37,7 @@ const maxGNULine = 99
 
 // run writes the answers like addr2line of GNU binutils.
 func (o gnuOptions) run(ctx context.Context, e *Env) int {
+	o.open.GNU = true
 	lib := library{opt: o.open}
 	defer lib.close()
 	t := gnuTool{gnuOptions: o, out: bufio.NewWriter(e.Stdout)}

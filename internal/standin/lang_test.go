@@ -124,8 +124,10 @@ func TestARowOfAFileWithoutANameHasNoLine(t *testing.T) {
 }
 
 func TestNamesOfFilesInBracketsAreBelowTheirFolder(t *testing.T) {
-	path := written(t, routine(0x0c, "<none>", "lid", "lid"))
-	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at /src/<none>:7\n" {
+	p := routine(0x0c, "<none>", "lid", "lid")
+	p.Units[0].Dir = "/src/"
+	path := written(t, p)
+	if got := output(t, "addr2line", "-fpe", path, "0x1004"); got != "lid at /src//<none>:7\n" {
 		t.Errorf("addr2line: got %s", got)
 	}
 	if got := output(t, "llvm-symbolizer", "-e", path, "0x1004"); got != "lid\n/src/<none>:7:0\n\n" {

@@ -8,14 +8,20 @@ func (p *Program) AppendPath(dst []byte, file uint32, compDir []byte) []byte {
 	return p.appendPath(dst, file, compDir, mended)
 }
 
-// AppendWritten is AppendPath without corrections, like the output of the tools
-// of GNU and LLVM. Directory 0 of version 5, which is compDir again, is
-// repeated if it is relative; with once it is not, as since LLVM 15.
+// AppendWritten is AppendPath without corrections, like the output of LLVM's tools.
+// Directory 0 of version 5, which is compDir again, is repeated if it is relative; with
+// once it is not, as since LLVM 15.
 func (p *Program) AppendWritten(dst []byte, file uint32, compDir []byte, once bool) []byte {
 	if once && p.Version >= 5 && p.entry(file).dir == 0 {
 		compDir = nil
 	}
 	return p.appendPath(dst, file, compDir, written)
+}
+
+// AppendGNU is AppendWritten with a separator after each directory, even if it ends with
+// one, like the output of GNU's tools.
+func (p *Program) AppendGNU(dst []byte, file uint32, compDir []byte) []byte {
+	return p.appendPath(dst, file, compDir, doubled)
 }
 
 // AppendRelative is AppendWritten without the directory of the unit.
@@ -29,6 +35,7 @@ type pathStyle uint8
 const (
 	mended pathStyle = iota
 	written
+	doubled // separators may be
 	relative
 )
 
@@ -50,19 +57,19 @@ func (p *Program) appendPath(dst []byte, file uint32, compDir []byte, style path
 	}
 	from := len(dst)
 	dst = append(dst, compDir...)
-	dst = joinPath(dst, from, dir, style != mended)
-	return joinPath(dst, from, e.name, style != mended)
+	dst = joinPath(dst, from, dir, style)
+	return joinPath(dst, from, e.name, style)
 }
 
 // joinPath appends part to the path that begins at dst[from].
-func joinPath(dst []byte, from int, part []byte, written bool) []byte {
+func joinPath(dst []byte, from int, part []byte, style pathStyle) []byte {
 	base := dst[from:]
 	switch {
 	case len(part) == 0:
 		return dst
 	case part[0] == '\\' && hasDrive(base) && !bytes.HasPrefix(part, []byte(`\\`)):
 		return append(dst[:from+2], part...)
-	case len(base) == 0 || isRooted(part) && (!written || part[0] != '<'):
+	case len(base) == 0 || isRooted(part) && (style == mended || part[0] != '<'):
 		return append(dst[:from], part...)
 	}
 	sep := byte('/')
@@ -70,9 +77,9 @@ func joinPath(dst []byte, from int, part []byte, written bool) []byte {
 		sep = '\\'
 	}
 	switch {
-	case !written:
+	case style == mended:
 		dst = append(dst[:from], bytes.TrimRight(base, `/\`)...)
-	case base[len(base)-1] == '/':
+	case style != doubled && base[len(base)-1] == '/':
 		return append(dst, part...)
 	}
 	return append(append(dst, sep), part...)

@@ -86,6 +86,22 @@ func TestWrittenDirectoryZeroIsRepeatedUnlessOnce(t *testing.T) {
 	}
 }
 
+func TestSeparatorsAreDoubledAsByGNU(t *testing.T) {
+	l := fixture.NewLine(4)
+	l.Dirs, l.Files = []string{"src/", "/"}, []fixture.LineFile{{Name: "a.c", Dir: 1}, {Name: "usr/a.c", Dir: 2}, {Name: "a.c"}, {Name: "/a.c", Dir: 1}}
+	p, _ := runLine(t, l, dwarf.RunOptions{})
+	for file, want := range map[uint32][2]string{
+		1: {"/build//src//a.c", "/build/src/a.c"}, 2: {"//usr/a.c", "/usr/a.c"}, 3: {"/build//a.c", "/build/a.c"}, 4: {"/a.c", "/a.c"},
+	} {
+		if got := string(p.AppendGNU(nil, file, []byte("/build/"))); got != want[0] {
+			t.Errorf("%d: got %s, want %s", file, got, want[0])
+		}
+		if got := string(p.AppendWritten(nil, file, []byte("/build/"), false)); got != want[1] {
+			t.Errorf("%d, as by LLVM: got %s, want %s", file, got, want[1])
+		}
+	}
+}
+
 func TestAppendRelative(t *testing.T) {
 	for _, version := range []uint16{4, 5} {
 		l := fixture.NewLine(version)

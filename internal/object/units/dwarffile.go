@@ -50,6 +50,9 @@ func (f *filer) appendPath(dst []byte, file uint32) []byte {
 	if f.units.image.in.Short {
 		return object.ValidTail(f.program.AppendRelative(dst, file), from)
 	}
+	if f.units.image.in.Written && f.units.image.in.GNU {
+		return object.ValidTail(f.program.AppendGNU(dst, file, f.dir), from)
+	}
 	if f.units.image.in.Written {
 		return object.ValidTail(f.program.AppendWritten(dst, file, f.dir, f.units.image.in.Once), from)
 	}
