@@ -104,12 +104,8 @@ func New(deps Deps) *Door {
 func (d *Door) Routes() []api.Route {
 	var routes []api.Route
 	add := func(method, pattern, about, kind string, h http.HandlerFunc) *api.Route {
-		methods := []string{method}
-		if method == http.MethodGet {
-			methods = append(methods, http.MethodHead)
-		}
 		routes = append(routes, api.Route{
-			Methods: methods, Pattern: pattern, Summary: about, Produces: kind, Handle: h, Fail: d.failFront,
+			Methods: []string{method}, Pattern: pattern, Summary: about, Produces: kind, Handle: h, Fail: d.failFront,
 		})
 		return &routes[len(routes)-1]
 	}
