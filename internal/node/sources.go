@@ -164,7 +164,7 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: client.Store(b, b.Host(), share), Decoder: client.Decoder(network, isGuarded), Timeout: c.DownloadTimeout(network.MaxDownloadTimeout), Line: line,
+		Bucket: b, Decoder: client.Decoder(network, isGuarded), Timeout: c.DownloadTimeout(network.MaxDownloadTimeout), Line: line,
 		Ahead: client.Ahead(), Shelf: client.Shelf(isGuarded), Guarded: isGuarded, Now: time.Now,
 	})
 }
@@ -180,14 +180,8 @@ func openWritable(place source.Config, network web.Config, client *web.Client) (
 	return dir.Open(place.Path)
 }
 
-// remote is a bucket in an object store.
-type remote interface {
-	bucket.Bucket
-	Host() string
-}
-
-// openBucket opens a bucket in an object store.
-func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration, isWritable bool) (remote, error) {
+// openBucket opens the bucket of a source in an object store.
+func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration, isWritable bool) (bucket.Bucket, error) {
 	if c.Type == source.GCS {
 		return gcs.New(gcs.Config{
 			Bucket: c.Bucket, Prefix: c.Prefix, Endpoint: c.URL.Reveal(), Provider: c.GoogleProvider,

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,7 +22,6 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
-	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
 )
 
@@ -130,39 +128,5 @@ func TestStoresOfRequestsAreGuarded(t *testing.T) {
 	}
 	if asked > 0 {
 		t.Errorf("the server was led to its own network %d times", asked)
-	}
-}
-
-func TestAFailingObjectStoreIsLeftAlone(t *testing.T) {
-	var asked atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
-		w.WriteHeader(http.StatusInternalServerError)
-	}))
-	defer server.Close()
-	host := server.Listener.Addr().String()
-	for _, c := range []source.Config{
-		{ID: "a", Type: source.S3, Bucket: "b", Region: source.Region{"", server.URL}, AccessKey: bin.NewSecret("k"), SecretKey: bin.NewSecret("s")},
-		{ID: "a", Type: source.GCS, Bucket: "b", URL: source.NewURL(server.URL), BearerToken: bin.NewSecret("t")},
-	} {
-		asked.Store(0)
-		client := storeClient(t, web.Config{DenyListThreshold: 1})
-		s, err := node.OpenSource(c, client, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := fetchFirst(t, s); fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "500") {
-			t.Errorf("%s: the error of the first fetch is %v", c.Type, err)
-		}
-		tries := asked.Load()
-		if _, err := fetchFirst(t, s); fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "host "+host+" is not asked before") {
-			t.Errorf("%s: the error of a fetch from the blocked host is %v", c.Type, err)
-		}
-		if n := asked.Load(); n != tries {
-			t.Errorf("%s: %d requests to the blocked host", c.Type, n-tries)
-		}
-		if _, isBlocked := client.Blocked()[s.(*tree.Source).Host()]; !isBlocked {
-			t.Errorf("%s: the host of the source is not blocked: %v", c.Type, client.Blocked())
-		}
 	}
 }

@@ -122,14 +122,6 @@ func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
 // ID returns the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
-// Host returns the host of the object store, or "".
-func (s *Source) Host() string {
-	if b, ok := s.bucket.(interface{ Host() string }); ok {
-		return b.Host()
-	}
-	return ""
-}
-
 // Identity returns the identity of the folder and the filters.
 func (s *Source) Identity() string {
 	text := s.key + " " + s.cfg.Asks()

@@ -54,7 +54,7 @@ func (f *fetch) run() error {
 	for try := 1; ; try++ {
 		failed := f.try(total)
 		if failed == nil {
-			f.client.count(f.deny, f.host, nil)
+			f.deny.answered(f.host)
 			return nil
 		}
 		if !f.retries(failed, try) {
@@ -88,7 +88,13 @@ func (f *fetch) retries(failed *failure, try int) bool {
 // give ends the fetch with a failure, which may count against the host.
 func (f *fetch) give(failed *failure) error {
 	failed.Detail = brief(f.scrub(failed.Detail))
-	f.client.count(f.deny, f.host, failed)
+	if failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
+		f.deny.answered(f.host)
+	}
+	if failed.down && f.deny.failed(f.host, failed.Kind.String()+": "+failed.Detail) {
+		f.client.log.Warn("symbol server failing, backing off",
+			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
+	}
 	return failed.Error
 }
 
