@@ -64,6 +64,8 @@ func (l *log) rewrite(ctx context.Context, chunk []byte) error {
 		var frames []filter.Frame
 		if r.index >= 0 {
 			frames = l.frames(answer, r)
+		} else {
+			l.isAfterSignal = false
 		}
 		if n := len(frames); n > 0 && (len(r.symbol) > 0 || r.form == dotnet) &&
 			(len(frames[0].File) == 0 || r.form == darwin && len(frames[n-1].File) == 0) {
@@ -216,12 +218,14 @@ func (l *log) program(text []byte) []byte {
 	last := text[bytes.LastIndexAny(text, " \t\"")+1:]
 	isPath := text[0] == '/' || text[0] == '.'
 	if bytes.IndexByte(last, '/') < 0 {
-		isTitle := isPath && bytes.IndexByte(text, ':') > 0
 		for word := range bytes.FieldsSeq(text) {
 			word = bytes.TrimSuffix(word, []byte(":"))
-			if _, ok := l.run.Known[ident.FileName(string(word))]; ok || isTitle {
+			if _, ok := l.run.Known[ident.FileName(string(word))]; ok {
 				return word
 			}
+		}
+		if isPath && bytes.IndexByte(text, ':') > 0 { // a title
+			return bytes.TrimSuffix(bytes.Fields(text)[0], []byte(":"))
 		}
 	}
 	if isPath {

@@ -31,7 +31,8 @@
 // in memory belong to the files in the last lines of /proc/PID/maps before them.
 //
 // The frame after that of __restore_rt or __kernel_rt_sigreturn, which return from signal
-// handlers, has the address of an instruction in all of these forms.
+// handlers, has the address of an instruction. It is looked up exactly if the line before it
+// has that name, or if both addresses are as linked, in the file or in memory.
 package text
 
 import (

@@ -216,6 +216,8 @@ var lines = []struct{ name, in, out string }{
 	{"glog", maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 (unknown)\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 (unknown)\n    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n",
 		maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 main [/a.c:12]\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 inner [/a.c:3:5]\nE1129 @     0x55c000001101 outer [/a.c:8:1]\n" +
 			"    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n"},
+	{"a program after the place of a message", "/src/log.go:12: app(+0x201) [0x55aa]\n",
+		"/src/log.go:12: app(+0x201) [0x55aa] in main at /a.c:12\n"},
 	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
 		"app: /lib/libc.so.6(+0x201) [0x55aa]\n 3: (main()+0x201) [0x55aa]\n\"(+0x201) [0x55aa]\n/bin/my tool(+0x201) [0x55aa]\n",
 		"postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa] in main at /a.c:12\napp: me db [local] SELECT(+0x201) [0x55aa] in main at /a.c:12\n\tapp *:6399(main+0x201)[0x55aa] in main at /a.c:12\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa] in main at /a.c:12\n" +
