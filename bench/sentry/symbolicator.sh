@@ -25,7 +25,12 @@ logging: {level: error}
 sources: [$place]
 END
 (
-	until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.05; done
-	echo "listening on http://127.0.0.1:$port"
+	for _ in {1..200}; do
+		if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+			echo "listening on http://127.0.0.1:$port"
+			break
+		fi
+		sleep 0.05
+	done
 ) &
 exec "$SYMBOLICATOR" -c "$data/config.yml" run >&2

@@ -249,7 +249,7 @@ func TestTimesOfPeople(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "h", "5", "5 parsecs", "-1h", "99999999999h", "1.2.3h", ".h", "00", "2147483647y", "140y 140y"} {
-		if got, ok := humanTime(text); ok && text != "2147483647y" || got < 0 {
+		if got, ok := humanTime(text); ok || got < 0 {
 			t.Errorf("%q is %v", text, got)
 		}
 	}
