@@ -38,8 +38,6 @@ func answer(text string) func(net.Conn) {
 }
 
 func TestBrokenConnectionsAreToldInWords(t *testing.T) {
-	closed := httptest.NewServer(nil)
-	closed.Close()
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	picky := httptest.NewUnstartedServer(nil)
 	picky.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
@@ -50,7 +48,7 @@ func TestBrokenConnectionsAreToldInWords(t *testing.T) {
 		address string
 		words   string
 	}{
-		"refused": {closed.URL, "connection refused"},
+		"refused": {"http://127.0.0.1:1", "connection refused"},
 		"reset": {raw(t, func(conn net.Conn) {
 			_, _ = conn.Read(make([]byte, 4096))
 			_ = conn.(*net.TCPConn).SetLinger(0)
