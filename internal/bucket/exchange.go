@@ -26,7 +26,7 @@ var backoff = transfer.Backoff{First: 100 * time.Millisecond, Max: time.Second, 
 // because the store is busy are repeated, three tries in all. It follows no
 // redirect, so that no other server sees the credentials.
 type Exchange struct {
-	Transport http.RoundTripper
+	Transport http.RoundTripper                                // a *fault.Error of it is final
 	Place     string                                           // for messages
 	Request   func(ctx context.Context) (*http.Request, error) // returns a new request for each try, without a body
 	Body      []byte
@@ -95,6 +95,9 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failur
 	resp, err = e.Transport.RoundTrip(req.WithContext(own))
 	up.Close() // before the guard is stopped, which it may start
 	guard.Stop()
+	if f, ok := errors.AsType[*fault.Error](err); ok { // the transport refuses the request
+		return nil, &failure{error: f}
+	}
 	if err != nil {
 		return nil, &failure{error: b.broken(err), again: true}
 	}

@@ -10,7 +10,7 @@ import (
 	"symbolon/internal/explain"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
-	"symbolon/internal/source/web"
+	"symbolon/internal/source/tree"
 )
 
 // idsOf returns the ids of sources.
@@ -31,10 +31,13 @@ func (n *Node) sourceStates() []ui.Source {
 			break
 		}
 		c := n.cfg.Sources[i]
-		b := web.Block{}
-		if u, err := c.URL.Parse(); err == nil {
-			b = blocked[strings.ToLower(u.Host)]
+		host := ""
+		if store, ok := s.(*tree.Source); ok {
+			host = store.Host()
+		} else if u, err := c.URL.Parse(); err == nil {
+			host = u.Host
 		}
+		b := blocked[strings.ToLower(host)]
 		list = append(list, ui.Source{
 			ID: c.ID, Type: c.Type, Layout: c.Layout.Type, Place: c.Place(), Public: c.IsPublic, Blocked: b.Until, Why: b.Why,
 		})

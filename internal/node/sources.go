@@ -159,12 +159,12 @@ func openObjects(c source.Config, network web.Config, client *web.Client, share 
 	if own := c.Provider + c.GoogleProvider; isGuarded && own != "" && own != source.Static {
 		return nil, errOwnCredentials
 	}
-	b, err := openBucket(c, client.Transport(isGuarded), max(network.ReadTimeout, 0), false)
+	b, err := openBucket(c, client.StoreTransport(share), max(network.ReadTimeout, 0), false)
 	if err != nil {
 		return nil, err
 	}
 	return tree.Far(c, tree.Deps{
-		Bucket: b, Decoder: client.Decoder(network, isGuarded), Timeout: c.DownloadTimeout(network.MaxDownloadTimeout), Line: line,
+		Bucket: b, Host: b.Host(), Decoder: client.Decoder(network, isGuarded), Timeout: c.DownloadTimeout(network.MaxDownloadTimeout), Line: line,
 		Ahead: client.Ahead(), Shelf: client.Shelf(isGuarded), Guarded: isGuarded, Now: time.Now,
 	})
 }
@@ -180,8 +180,14 @@ func openWritable(place source.Config, network web.Config, client *web.Client) (
 	return dir.Open(place.Path)
 }
 
-// openBucket opens the bucket of a source in an object store.
-func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration, isWritable bool) (bucket.Bucket, error) {
+// remote is a bucket in an object store.
+type remote interface {
+	bucket.Bucket
+	Host() string
+}
+
+// openBucket opens a bucket in an object store.
+func openBucket(c source.Config, transport http.RoundTripper, readTimeout time.Duration, isWritable bool) (remote, error) {
 	if c.Type == source.GCS {
 		return gcs.New(gcs.Config{
 			Bucket: c.Bucket, Prefix: c.Prefix, Endpoint: c.URL.Reveal(), Provider: c.GoogleProvider,

@@ -2,13 +2,16 @@ package node_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 	"symbolon/internal/ident"
 	"symbolon/internal/node"
 	"symbolon/internal/source"
+	"symbolon/internal/source/tree"
 	"symbolon/internal/source/web"
 )
 
@@ -128,5 +132,103 @@ func TestStoresOfRequestsAreGuarded(t *testing.T) {
 	}
 	if asked > 0 {
 		t.Errorf("the server was led to its own network %d times", asked)
+	}
+}
+
+// objectStores returns a source in each kind of store, at an address.
+func objectStores(address string) []source.Config {
+	return []source.Config{
+		{ID: "a", Type: source.S3, Bucket: "b", Region: source.Region{"", address}, AccessKey: bin.NewSecret("k"), SecretKey: bin.NewSecret("s")},
+		{ID: "a", Type: source.GCS, Bucket: "b", URL: source.NewURL(address), BearerToken: bin.NewSecret("t")},
+	}
+}
+
+func TestAnObjectStoreThatFailsIsBlocked(t *testing.T) {
+	var asked, answer atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if answer.Load() == 0 {
+			<-r.Context().Done()
+			return
+		}
+		w.WriteHeader(int(answer.Load()))
+	}))
+	defer server.Close()
+	host := server.Listener.Addr().String()
+	for _, c := range objectStores(server.URL) {
+		for _, test := range []struct {
+			name   string
+			answer int64
+			head   time.Duration // for an answer
+			whole  time.Duration // for a download
+			words  string
+		}{
+			{"errors", 500, 0, 0, "500 Internal Server Error"},
+			{"no answer", 0, 20 * time.Millisecond, 0, "no answer within 20ms"},
+			{"no answer in the time of a download", 0, 0, 20 * time.Millisecond, "not finished within 20ms"},
+		} {
+			answer.Store(test.answer)
+			c.Timeout = test.whole
+			client := storeClient(t, web.Config{DenyListThreshold: 1, HeadTimeout: test.head})
+			s, err := node.OpenSource(c, client, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked.Store(0)
+			if _, err := fetchFirst(t, s); err == nil {
+				t.Errorf("%s, %s: the first fetch has no error", c.Type, test.name)
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("%s, %s: %d requests before the block, want 1", c.Type, test.name, n)
+			}
+			if _, err := fetchFirst(t, s); fault.KindOf(err) != fault.Transport || !strings.Contains(err.Error(), "host "+host+" is not asked before") || !strings.Contains(err.Error(), test.words) {
+				t.Errorf("%s, %s: the error of a blocked host is %v", c.Type, test.name, err)
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("%s, %s: %d requests to the blocked host", c.Type, test.name, n-1)
+			}
+			if _, isBlocked := client.Blocked()[s.(*tree.Source).Host()]; !isBlocked {
+				t.Errorf("%s, %s: the host of the source is not blocked: %v", c.Type, test.name, client.Blocked())
+			}
+		}
+	}
+}
+
+func TestAnObjectStoreThatAnswersIsNotBlocked(t *testing.T) {
+	var answer atomic.Int64
+	began := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if answer.Load() == 0 {
+			began <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		w.WriteHeader(int(answer.Load()))
+	}))
+	defer server.Close()
+	for _, c := range objectStores(server.URL) {
+		client := storeClient(t, web.Config{DenyListThreshold: 1})
+		s, err := node.OpenSource(c, client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, status := range []int64{301, 400, 401, 403, 404} {
+			answer.Store(status)
+			if _, err := fetchFirst(t, s); err == nil {
+				t.Errorf("%s: status %d gives the file", c.Type, status)
+			}
+		}
+		answer.Store(0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		go func() {
+			<-began
+			cancel()
+		}()
+		if _, err := s.Fetch(ctx, source.Candidate{Path: "a"}, io.Discard); err == nil {
+			t.Errorf("%s: a fetch that its caller canceled has no error", c.Type)
+		}
+		if blocked := client.Blocked(); len(blocked) > 0 {
+			t.Errorf("%s: blocked: %v", c.Type, blocked)
+		}
 	}
 }

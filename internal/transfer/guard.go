@@ -10,6 +10,11 @@ import (
 // ErrStalled is the cause with which a Guard cancels its context.
 var ErrStalled = errors.New("the transfer stalled")
 
+// Overdue is the cause with which a transfer is canceled that takes longer than this.
+type Overdue time.Duration
+
+func (o Overdue) Error() string { return "not finished within " + time.Duration(o).String() }
+
 // Guard cancels the context of a transfer that stalls.
 type Guard struct {
 	limit  time.Duration

@@ -88,6 +88,9 @@ func New(cfg Config, deps Deps) (*Bucket, error) {
 	return b, nil
 }
 
+// Host returns the host of the store, with a port if it has one.
+func (b *Bucket) Host() string { return b.base.Host }
+
 // call is one request about a key.
 type call struct {
 	method string

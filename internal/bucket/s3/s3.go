@@ -94,6 +94,9 @@ func New(cfg Config, deps Deps) (*Bucket, error) {
 	return b, nil
 }
 
+// Host returns the host of the bucket, with a port if it has one.
+func (b *Bucket) Host() string { return b.base.Host }
+
 // address returns the URL of the bucket.
 func (c Config) address() (url.URL, error) {
 	refuse := func(why string) (url.URL, error) {

@@ -17,6 +17,7 @@ import (
 // Deps are the dependencies of a source in an object store.
 type Deps struct {
 	Bucket  bucket.Bucket
+	Host    string // of the store
 	Decoder *source.Decoder
 	Timeout time.Duration                                         // for one file with its retries; zero: no limit
 	Line    func(ctx context.Context) (release func(), err error) // where downloads wait for a slot
@@ -76,12 +77,12 @@ func (s *Source) fetchFar(caller context.Context, c source.Candidate, w io.Write
 	ctx := caller
 	if s.far.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(caller, s.far.Timeout)
+		ctx, cancel = context.WithTimeoutCause(caller, s.far.Timeout, transfer.Overdue(s.far.Timeout))
 		defer cancel()
 	}
 	a, err := s.ask(ctx, c, w)
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
-		err = fault.New(fault.Timeout, a.URL, "not finished within %v", s.far.Timeout)
+		err = fault.New(fault.Timeout, a.URL, "%w", context.Cause(ctx))
 	}
 	return a, err
 }

@@ -122,6 +122,14 @@ func (s *Source) read(ctx context.Context, path string, w io.Writer) error {
 // ID returns the name of the source.
 func (s *Source) ID() string { return s.cfg.ID }
 
+// Host returns the host of the object store; it is empty for a folder of this machine.
+func (s *Source) Host() string {
+	if s.far == nil {
+		return ""
+	}
+	return s.far.Host
+}
+
 // Identity returns the identity of the folder and the filters.
 func (s *Source) Identity() string {
 	text := s.key + " " + s.cfg.Asks()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"symbolon/internal/fault"
 	"symbolon/internal/transfer"
 )
 
@@ -90,6 +91,16 @@ func (d *denyList) failed(host, why string) bool {
 	}
 	h.until, h.why = now.Add(d.block), why
 	return true
+}
+
+// count counts the outcome of a request to a host; nil is a good answer. An answer that
+// there is no such file, or that it is denied, is good, too.
+func (c *Client) count(d *denyList, host string, failed *failure) {
+	if failed == nil || failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
+		d.answered(host)
+	} else if failed.down && d.failed(host, failed.Kind.String()+": "+failed.Detail) {
+		c.log.Warn("symbol server failing, backing off", "host", host, "for", c.cfg.DenyListBlockTime, "error", failed.Error)
+	}
 }
 
 // exempt reports whether a host is never blocked.

@@ -22,11 +22,6 @@ type failure struct {
 	down  bool          // it counts against the host
 }
 
-// overdue is the cause with which a fetch is canceled when its time is over.
-type overdue time.Duration
-
-func (o overdue) Error() string { return "not finished within " + time.Duration(o).String() }
-
 // verdict returns the failure for a status, or nil if the file follows.
 func verdict(place string, status int) *failure {
 	text := statusText(status)
@@ -80,7 +75,7 @@ func (c *Client) broken(caller, try context.Context, place string, err error) *f
 	late := func(format string, limit time.Duration, again bool) *failure {
 		return &failure{Error: fault.New(fault.Timeout, place, format, limit), again: again, down: true}
 	}
-	var over overdue
+	var over transfer.Overdue
 	switch cause := context.Cause(try); {
 	case errors.As(cause, &over):
 		return &failure{Error: fault.New(fault.Timeout, place, "%s", over.Error()), down: true}

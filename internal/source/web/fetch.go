@@ -48,13 +48,13 @@ func (f *fetch) run() error {
 	total := f.caller
 	if limit := f.cfg.DownloadTimeout(f.client.cfg.MaxDownloadTimeout); limit > 0 {
 		var cancel context.CancelFunc
-		total, cancel = context.WithTimeoutCause(total, limit, overdue(limit))
+		total, cancel = context.WithTimeoutCause(total, limit, transfer.Overdue(limit))
 		defer cancel()
 	}
 	for try := 1; ; try++ {
 		failed := f.try(total)
 		if failed == nil {
-			f.deny.answered(f.host)
+			f.client.count(f.deny, f.host, nil)
 			return nil
 		}
 		if !f.retries(failed, try) {
@@ -88,13 +88,7 @@ func (f *fetch) retries(failed *failure, try int) bool {
 // give ends the fetch with a failure, which may count against the host.
 func (f *fetch) give(failed *failure) error {
 	failed.Detail = brief(f.scrub(failed.Detail))
-	if failed.Kind == fault.NotFound || failed.Kind == fault.Denied {
-		f.deny.answered(f.host)
-	}
-	if failed.down && f.deny.failed(f.host, failed.Kind.String()+": "+failed.Detail) {
-		f.client.log.Warn("symbol server failing, backing off",
-			"host", f.host, "for", f.client.cfg.DenyListBlockTime, "error", failed.Error)
-	}
+	f.client.count(f.deny, f.host, failed)
 	return failed.Error
 }
 
