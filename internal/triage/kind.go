@@ -42,7 +42,9 @@ func Kind(head []byte, isFile bool) (string, error) {
 }
 
 // IsText reports whether people read a format.
-func IsText(format string) bool { return format == "text" || format == "perf" || format == "rows" }
+func IsText(format string) bool {
+	return format == "text" || format == "perf" || format == "rows" || format == "sample"
+}
 
 // Describe describes the objects of a debug file, as data and as the command inspect prints
 // them. Objects beyond MaxStacks bytes of text are left out. space is for unpacked parts.

@@ -22,6 +22,7 @@ func TestKindIsThatOfTheBeginning(t *testing.T) {
 		{"a pasted .sym file", "MODULE Linux x86_64 0123 kettle.so\n", false, "text"},
 		{"the same as a file", "MODULE Linux x86_64 0123 kettle.so\n", true, triage.DebugFile},
 		{"a report of Apple", "Incident Identifier: 1\nProcess:         Kettle [12]\n", false, triage.CrashFile},
+		{"a report of sample", "Analysis of sampling Kettle (pid 12) every 1 millisecond\nReport Version:  7\n", false, "sample"},
 		{"a log", "    #0 0x1000 (/lib/kettle.so+0x1000)\n", false, "text"},
 		{"noise", "ab\x00cd", true, ""},
 		{"pasted noise", "ab\x00cd", false, "text"},
@@ -29,6 +30,14 @@ func TestKindIsThatOfTheBeginning(t *testing.T) {
 		kind, err := triage.Kind([]byte(c.head), c.isFile)
 		if kind != c.want || (err != nil) != (c.want == "") {
 			t.Errorf("%s: kind %q, error %v, want %q", c.name, kind, err, c.want)
+		}
+	}
+}
+
+func TestFormatsOfText(t *testing.T) {
+	for format, want := range map[string]bool{"text": true, "perf": true, "rows": true, "sample": true, "firefox": false, triage.CrashFile: false} {
+		if got := triage.IsText(format); got != want {
+			t.Errorf("%s: is text: %v, want %v", format, got, want)
 		}
 	}
 }

@@ -1,4 +1,7 @@
-// Package apple adds names to crash reports of Apple's systems in the form of text.
+// Package apple adds names to crash reports of Apple's systems in the form of text, and to
+// reports of their tools sample and spindump.
+//
+// # Crash reports
 //
 //	0   Quince   0x0000000100002000 0x100000000 + 8192
 //	0   Quince   0x0000000100002000 Quince + 8192
@@ -9,10 +12,27 @@
 // the last exception, have return addresses. A frame with inlined calls becomes a line
 // for each, and the frames after it are renumbered. Frames that have names are not
 // changed, nor are the bare addresses of an exception on one line.
+//
+// # Samples
+//
+// Reports of hangs, of the use of the processor and of stackshots have the form of spindump.
+//
+//	2695 ???  (in Quince)  load address 0x100000000 + 0x2000  [0x100002000]
+//	2695 fall  (in Quince) + 16  [0x100002000]  /src/fall.mm:77
+//	10  ??? (Quince + 8192) [0x100002000]
+//	10  fall + 16 (/src/fall.mm:77 in Quince + 8192) [0x100002000]
+//
+// A node of a call tree belongs to the image at the address that follows from its line, in
+// the next list of images, as each process has one. Nodes that have a node below them have
+// return addresses; so do all but the last of the heaviest stack. Nodes of the kernel are
+// not changed, as their offsets are counted from another segment on ARM. A node may have
+// several addresses of one function. Inlined calls are on the line of their function, since
+// the tree has a node for each address.
 package apple
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,35 +45,65 @@ import (
 	"symbolon/internal/ident"
 )
 
-// Is reports whether head is the beginning of a report.
+// Is reports whether head is the beginning of a crash report.
 func Is(head []byte) bool {
-	for _, field := range []string{"Incident Identifier:", "Report Version:"} {
-		if at := bytes.Index(head, []byte(field)); at == 0 || at > 0 && head[at-1] == '\n' {
-			return true
-		}
-	}
-	return false
+	return hasLine(head, "Incident Identifier:") || hasLine(head, "Report Version:")
 }
 
-// Rewrite writes the report with names. It refuses one of more than
+// hasLine reports whether the first line with a text begins with it.
+func hasLine(head []byte, text string) bool {
+	at := bytes.Index(head, []byte(text))
+	return at == 0 || at > 0 && head[at-1] == '\n'
+}
+
+// Rewrite writes the crash report with names. It refuses one of more than
 // applecrash.MaxSize bytes.
 func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error {
-	if len(data) > applecrash.MaxSize {
-		return fmt.Errorf("invalid crash report: has %d bytes, more than %d", len(data), applecrash.MaxSize)
+	if err := checkSize(data); err != nil {
+		return err
 	}
-	r := report{run: run, images: images(data)}
+	r := report{document: document{run: run}, images: images(data)}
 	r.read(data)
-	if len(r.query.Addresses) == 0 {
+	return r.write(ctx, data, out, r.appendTo)
+}
+
+func checkSize(data []byte) error {
+	if len(data) > applecrash.MaxSize {
+		return fmt.Errorf("invalid report: has %d bytes, more than %d", len(data), applecrash.MaxSize)
+	}
+	return nil
+}
+
+// document is a text whose addresses are looked up.
+type document struct {
+	run   *filter.Run
+	query filter.Query
+}
+
+// write writes the text as appendTo returns it, or as it is if it has no addresses.
+func (d *document) write(ctx context.Context, data []byte, out io.Writer, appendTo func(dst, data []byte, answer filter.Answer) []byte) error {
+	if len(d.query.Addresses) == 0 {
 		_, err := out.Write(data)
 		return err
 	}
-	answer, err := run.Look(ctx, &r.query)
+	answer, err := d.run.Look(ctx, &d.query)
 	if err != nil {
 		return err
 	}
 	defer answer.Release()
-	_, err = out.Write(r.appendTo(make([]byte, 0, len(data)+len(data)/4), data, answer))
+	_, err = out.Write(appendTo(make([]byte, 0, len(data)+len(data)/4), data, answer))
 	return err
+}
+
+// module adds the module of an image to the query. It returns -1 if that is not known.
+func (d *document) module(i *applecrash.Image) int32 {
+	m := ident.Module{Type: ident.TypeMachO, Arch: ident.ParseArch(i.Arch), CodeFile: i.Name, DebugFile: i.Name}
+	m.CodeID = ident.ParseCodeID(strings.ReplaceAll(i.UUID, "-", ""))
+	m, ok := d.run.Module(cmp.Or(i.Path, i.Name), m.Derive())
+	if !ok {
+		return -1
+	}
+	return d.query.AddModule(m)
 }
 
 // image is a binary of the process.
@@ -85,11 +135,10 @@ type frame struct {
 
 // report is a report that is rewritten.
 type report struct {
-	run    *filter.Run
+	document
 	images []image
 	frames []frame
 	last   applecrash.Frame
-	query  filter.Query
 }
 
 // read reads the frames.
@@ -171,19 +220,4 @@ func (r *report) ask(addr uint64, isReturn bool) int {
 	a := filter.Address{Module: m.module, Space: filter.Relative, IsReturn: isReturn, Addr: addr - uint64(m.Addr)}
 	r.query.Addresses = append(r.query.Addresses, a)
 	return len(r.query.Addresses) - 1
-}
-
-// module adds the module of an image to the query.
-func (r *report) module(i *applecrash.Image) int32 {
-	m := ident.Module{Type: ident.TypeMachO, Arch: ident.ParseArch(i.Arch), CodeFile: i.Name, DebugFile: i.Name}
-	m.CodeID = ident.ParseCodeID(strings.ReplaceAll(i.UUID, "-", ""))
-	name := i.Path
-	if name == "" {
-		name = i.Name
-	}
-	m, ok := r.run.Module(name, m.Derive())
-	if !ok {
-		return -1
-	}
-	return r.query.AddModule(m)
 }

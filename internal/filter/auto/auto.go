@@ -375,6 +375,7 @@ func (o *Options) formats() []format {
 	return []format{
 		{name: "firefox", is: firefox.Is, rewrite: firefox.Rewrite},
 		{name: "trace", is: trace.Is, rewrite: trace.Rewrite},
+		{name: "sample", is: apple.IsSamples, rewrite: apple.RewriteSamples},
 		{name: "apple", is: func(head []byte) bool { return apple.Is(head) || rows.IsReport(head) }, rewrite: report},
 		{name: "perfetto", is: perfetto.Is, rewrite: perfetto.Rewrite},
 		{name: "pprof", is: pprof.Is, rewrite: pprof.Rewrite},
