@@ -61,6 +61,27 @@ func (r *record) parseCoredump(body []byte, at int) bool {
 	return true
 }
 
+// parseElfutils parses the line of eu-stack --build-id after that of a frame:
+// [BUILDID]@0xBASE+0xOFFSET. Eu-stack steps back itself.
+func (r *record) parseElfutils(body []byte) bool {
+	at := bytes.LastIndex(body, []byte("]@0x"))
+	open := bytes.LastIndexByte(body[:max(at, 0)], '[') + 1
+	if open == 0 || at-open < minBuildID || hexLen(body[open:]) != at-open {
+		return false
+	}
+	offset, ok := bytes.CutPrefix(bytes.TrimLeft(body[at+len("]@0x"):], "0123456789abcdef"), []byte("+0x"))
+	addr, n := hexadecimal(offset)
+	if !ok || n == 0 || n < len(offset) {
+		return false
+	}
+	r.form, r.id, r.addr, r.space = elfutils, body[open:at], addr, filter.Relative
+	r.text, r.rest, r.place = len(body), len(body), len(body)
+	return true
+}
+
+// minBuildID is the number of digits of a short build id.
+const minBuildID = 16
+
 // parseIdentity parses a line about a module of a process that dumped core, as each
 // version of systemd-coredump writes it, or the line before those.
 func (r *record) parseIdentity(body []byte) bool {

@@ -188,6 +188,11 @@ func (l *log) module(r *record) (int32, bool) {
 	switch r.form {
 	case coredump, dart:
 		r.id = l.ids[string(r.name)]
+	case elfutils:
+		r.name = r.id
+		if n := len(l.records); n > 0 && l.records[n-1].to == r.from && len(l.records[n-1].name) > 0 {
+			r.name = l.records[n-1].name
+		}
 	case backtrace:
 		r.name = l.program(r.name)
 	case kernel:

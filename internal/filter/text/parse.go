@@ -30,6 +30,7 @@ const (
 	node                  //  4: 0x10fb205  [node], of Node.js
 	wine                  // =>0 0x00000140001530 in app (+0x1530) (0x00000000c812e0)
 	dart                  // #00 abs 00007a1c virt 001ed6d7 _kDartIsolateSnapshotInstructions+0x1e26d7
+	elfutils              // [BUILDID]@0x55c000000000+0x1234, after a frame of eu-stack
 	identity              // Module libfoo.so, build-id=…, of systemd
 	process               // Process 4242 (app) of user 0 dumped core.
 )
@@ -76,7 +77,7 @@ func (r *record) parse(line []byte) bool {
 	}
 	hasOffset := bytes.IndexByte(body, '+') >= 0
 	return hasOffset && (r.parseKernel(body) || r.parseDotnet(body) || r.parseMozilla(body) ||
-		r.parseFault(body) || r.parseTorch(body) || r.parseWine(body)) || r.parseNumbered(body) ||
+		r.parseFault(body) || r.parseTorch(body) || r.parseWine(body) || r.parseElfutils(body)) || r.parseNumbered(body) ||
 		hasOffset && r.parseDarwin(body) || r.parseBacktrace(body) || r.parseRust(body) || r.parseJava(body) || r.parseNode(body) ||
 		r.parseGlog(body) || r.parseSummary(body) || r.parseIdentity(body)
 }
@@ -147,6 +148,10 @@ func (r *record) parseAddress(body []byte) {
 		r.form, r.isNamed = sanitizer, true
 	case r.parseCoredump(body, at+1):
 		return
+	default:
+		if mark := []byte(" - "); bytes.Contains(rest, mark) { // of eu-stack, for the next line
+			r.name = rest[bytes.LastIndex(rest, mark)+len(mark):]
+		}
 	}
 	r.text = at + 1
 }

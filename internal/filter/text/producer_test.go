@@ -156,6 +156,17 @@ func TestStackOfASignalHandler(t *testing.T) {
 	}
 }
 
+func TestStacksWithBuildIDsOfElfutils(t *testing.T) {
+	t.Parallel()
+	proctest.Program(t, "llvm-symbolizer")
+	proctest.Program(t, "eu-stack")
+	program := build(t, "gcc", "stack.c", "-pie", "-Wl,--build-id")
+	got := run(t, &filter.Run{Names: llvm{t, program}}, output(t, program))
+	if names, want := called(got, `\]@0x\S+ in (\S+) at \S+:\d+`), []string{"show", "call", "main"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q in\n%s", names, want, got)
+	}
+}
+
 // frames returns the lines that have frames in a program, without addresses, columns,
 // which gcc does not print, and build ids, which clang prints for the first frame of
 // an address only.

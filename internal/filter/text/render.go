@@ -110,7 +110,7 @@ func appendFrame(dst, place []byte, r *record, f *filter.Frame) []byte {
 			dst = append(appendFile(append(dst, " ["...), f), ']')
 		}
 		return dst
-	case backtrace:
+	case backtrace, elfutils:
 		return appendSource(f.AppendName(append(dst, " in "...)), f)
 	case darwin:
 		return appendDarwin(dst, place, r, f)

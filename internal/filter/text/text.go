@@ -5,6 +5,7 @@
 //	sanitizers of clang, gcc    as linked; dylibs: relative       done by the writer
 //	Android tombstones, logcat  as linked                         done by the writer
 //	systemd-coredump            relative                          all but the first
+//	eu-stack with build ids     relative                          done by the writer
 //	backtrace_symbols of glibc  as linked                         all
 //	backtrace_symbols of macOS  relative, or from a symbol        all
 //	error logs of Java          relative                          all but the first

@@ -216,6 +216,11 @@ var lines = []struct{ name, in, out string }{
 	{"glog", maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 (unknown)\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 (unknown)\n    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n",
 		maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 main [/a.c:12]\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 inner [/a.c:3:5]\nE1129 @     0x55c000001101 outer [/a.c:8:1]\n" +
 			"    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n"},
+	{"build ids of eu-stack",
+		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100\n#1  0x000055c000001201 - 1 f - app\n    [" + id + "]@0x55c000000000+0x200\n    /a.c:12\n#2  0x000055c000001300\n    [" + id + "]@0x55c000000000+0x300\n",
+		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100 in inner at /a.c:3:5\n    [" + id + "]@0x55c000000000+0x100 in outer at /a.c:8:1\n#1  0x000055c000001201 - 1 f - app\n" +
+			"    [" + id + "]@0x55c000000000+0x200 in main at /a.c:12\n    /a.c:12\n#2  0x000055c000001300\n    [" + id + "]@0x55c000000000+0x300 in _start\n"},
+	{"other texts with build ids", "[" + id + "]@0x1\n[" + id + "]@0x1+0x\n[" + id + "]@0x1+0x200 \"x\"\n[" + id + "z]@0x1+0x200\n" + id + "]@0x1+0x200\n[0123]@0x1+0x200\n]@0x1+0x200\n[" + id + "]@1+0x200\n", ""},
 	{"a program after the place of a message", "/src/log.go:12: app(+0x201) [0x55aa]\n",
 		"/src/log.go:12: app(+0x201) [0x55aa] in main at /a.c:12\n"},
 	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
@@ -285,6 +290,7 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"   RA: 90000001 f+0x2/0x8 [app]":                    {Space: filter.Named, IsReturn: true},
 		maps + "#0 0x55c000001200 <unknown>":                 {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 		maps + "@ 0x55c000001200 (unknown)":                  {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		"[" + id + "]@0x55c000000000+0x200":                  {Space: filter.Relative, Addr: 0x200},
 		" ip 1200 in app[1000+1000]":                         {Space: filter.Mapped},
 		" in app[200,1000+1000]":                             {Space: filter.Offset, Addr: 0x200},
 		" trap int3 in app[200,1000+1000]":                   {Space: filter.Offset, Addr: 0x1ff},
@@ -323,6 +329,20 @@ func TestCallersOfSignalHandlers(t *testing.T) {
 	}
 	if c := r.Counts(); c.Addresses != 11 {
 		t.Errorf("%d addresses are counted, want 11", c.Addresses)
+	}
+}
+
+func TestModulesOfElfutilsHaveThePathOfTheLineBefore(t *testing.T) {
+	const address = "    [" + id + "]@0x55c000000000+0x999\n"
+	for in, want := range map[string]string{
+		"#1  0x000055c000001201 - 1 f - /bin/app\n" + address:     "app",
+		"#1  0x000055c000001201 - /bin/app\nnext\n" + address:     id,
+		"#1  0x000055c000001201 f\n" + address + "next" + address: id,
+	} {
+		r := &filter.Run{Names: filtertest.Names{}}
+		if run(t, r, in); len(r.Missing()) != 1 || r.Missing()[0].Name != want {
+			t.Errorf("%q: missing are %v, want %s", in, r.Missing(), want)
+		}
 	}
 }
 
