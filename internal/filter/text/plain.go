@@ -12,8 +12,8 @@ import (
 var straceMark = []byte(" > ")
 
 // parseBacktrace parses a line of glibc's backtrace_symbols or backtrace_symbols_fd:
-// FILE(+0xOFFSET) [0xADDR], and FILE() [0xADDR] or FILE[0xADDR] for programs that are
-// not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line. Lines
+// FILE(+0xOFFSET) [0xADDR], of Ruby FILE(0xOFFSET) [0xADDR], and FILE() [0xADDR] or
+// FILE[0xADDR] for programs that are not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line. Lines
 // of strace begin with > and have an offset in the file as address; those of Python are
 // Binary file "FILE", at NAME+0xOFFSET [0xADDR]. A line may be in quotes in a list.
 func (r *record) parseBacktrace(body []byte) bool {
@@ -28,7 +28,7 @@ func (r *record) parseBacktrace(body []byte) bool {
 	if n == 0 || at+3+n != len(body)-1 {
 		return false
 	}
-	file := bytes.TrimSuffix(body[:at], []byte(" "))
+	file, isAbsolute := bytes.TrimSuffix(body[:at], []byte(" ")), false
 	if _, python, found := bytes.Cut(file, []byte(`Binary file "`)); found {
 		file, python, found = bytes.Cut(python, []byte(`"`))
 		if len(python) > 0 {
@@ -45,6 +45,9 @@ func (r *record) parseBacktrace(body []byte) bool {
 		}
 	} else if short, found := bytes.CutSuffix(file, []byte("()")); found {
 		file = short
+	} else if offset, open, found := offsetAtEnd(file, "(0x"); found { // of Ruby, without a symbol
+		file, isAbsolute = file[:open], offset == addr && addr>>32 != 0
+		addr = offset
 	} else if offset, plus, found := offsetAtEnd(file, "+0x"); found {
 		open := bytes.LastIndexByte(file[:plus], '(')
 		if open < 0 || bytes.IndexByte(file[open:plus], ')') >= 0 {
@@ -67,7 +70,7 @@ func (r *record) parseBacktrace(body []byte) bool {
 	if last := file[bytes.LastIndexAny(file, " \t")+1:]; len(last) == 0 || last[len(last)-1] == ':' || bytes.Contains(last, []byte("::")) {
 		return false // a name without a file
 	}
-	r.form, r.name, r.addr, r.isReturn = backtrace, file, addr, true
+	r.form, r.name, r.addr, r.isReturn, r.isAbsolute = backtrace, file, addr, true, isAbsolute
 	r.text, r.rest, r.place = len(body), len(body), len(body)
 	return true
 }

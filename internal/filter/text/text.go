@@ -7,6 +7,7 @@
 //	systemd-coredump            relative                          all but the first
 //	eu-stack with build ids     relative                          done by the writer
 //	backtrace_symbols of glibc  as linked                         all
+//	Ruby                        as linked, or in memory           all
 //	backtrace_symbols of macOS  relative, or from a symbol        all
 //	error logs of Java          relative                          all but the first
 //	Firefox                     relative                          none, as by fix-stacks

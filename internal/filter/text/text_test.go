@@ -221,6 +221,9 @@ var lines = []struct{ name, in, out string }{
 		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100 in inner at /a.c:3:5\n    [" + id + "]@0x55c000000000+0x100 in outer at /a.c:8:1\n#1  0x000055c000001201 - 1 f - app\n" +
 			"    [" + id + "]@0x55c000000000+0x200 in main at /a.c:12\n    /a.c:12\n#2  0x000055c000001300\n    [" + id + "]@0x55c000000000+0x300 in _start\n"},
 	{"other texts with build ids", "[" + id + "]@0x1\n[" + id + "]@0x1+0x\n[" + id + "]@0x1+0x200 \"x\"\n[" + id + "z]@0x1+0x200\n" + id + "]@0x1+0x200\n[0123]@0x1+0x200\n]@0x1+0x200\n[" + id + "]@1+0x200\n", ""},
+	{"crash report of Ruby", maps + "/bin/app(0x201) [0x55aa]\napp(0x55c000001101) [0x55c000001101]\n/lib/b(0x55c000009999) [0x55c000009999]\n(0x201) [0x55aa]\n/bin/app(f(0x201)) [0x55aa]\napp(0x1201) [0x1201]\n",
+		maps + "/bin/app(0x201) [0x55aa] in main at /a.c:12\napp(0x55c000001101) [0x55c000001101] in inner at /a.c:3:5\napp(0x55c000001101) [0x55c000001101] in outer at /a.c:8:1\n" +
+			"/lib/b(0x55c000009999) [0x55c000009999]\n(0x201) [0x55aa]\n/bin/app(f(0x201)) [0x55aa]\napp(0x1201) [0x1201] in main at /a.c:12\n"},
 	{"a program after the place of a message", "/src/log.go:12: app(+0x201) [0x55aa]\n",
 		"/src/log.go:12: app(+0x201) [0x55aa] in main at /a.c:12\n"},
 	{"titles of processes", "postgres: me db [local] SELECT(+0x201) [0x55aa]\napp: checkpointer (+0x201) [0x55aa]\napp: me db [local] SELECT(+0x201) [0x55aa]\n\tapp *:6399(main+0x201)[0x55aa]\n/bin/app 127.0.0.1:6379(+0x201)[0x55aa]\n\t/bin/app(+0x201) [0x55aa]\n" +
@@ -290,6 +293,8 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"   RA: 90000001 f+0x2/0x8 [app]":                    {Space: filter.Named, IsReturn: true},
 		maps + "#0 0x55c000001200 <unknown>":                 {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 		maps + "@ 0x55c000001200 (unknown)":                  {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		maps + "app(0x55c000001200) [0x55c000001200]":        {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		"app(0x200) [0x55c000001200]":                        {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		"[" + id + "]@0x55c000000000+0x200":                  {Space: filter.Relative, Addr: 0x200},
 		" ip 1200 in app[1000+1000]":                         {Space: filter.Mapped},
 		" in app[200,1000+1000]":                             {Space: filter.Offset, Addr: 0x200},
