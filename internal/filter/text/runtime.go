@@ -90,20 +90,22 @@ func (r *record) parseDart(body []byte) {
 }
 
 // parseGlog parses a frame of Google's logging libraries without a name: @ 0xADDR (unknown).
+// Abseil writes the size of the frame before that, or (unknown). The address after PC: is
+// that of the instruction.
 func (r *record) parseGlog(body []byte) bool {
 	const unknown = " (unknown)"
-	if !bytes.HasSuffix(body, []byte(unknown)) {
+	at := bytes.LastIndex(body, []byte("@ "))
+	if at < 0 || !bytes.HasSuffix(body, []byte(unknown)) {
 		return false
 	}
-	at := bytes.LastIndex(body, []byte(" 0x"))
-	if at < 0 || !bytes.HasSuffix(bytes.TrimRight(body[:at], " "), []byte("@")) {
+	address, ok := bytes.CutPrefix(bytes.TrimLeft(body[at+1:], " "), []byte("0x"))
+	addr, n := hexadecimal(address)
+	size := bytes.TrimSpace(address[n:max(len(address)-len(unknown), n)])
+	if !ok || n == 0 || string(size) != "(unknown)" && len(bytes.Trim(size, "0123456789")) > 0 {
 		return false
 	}
-	addr, n := hexadecimal(body[at+3:])
-	if n == 0 || at+3+n != len(body)-len(unknown) {
-		return false
-	}
-	r.form, r.addr, r.isReturn, r.isAbsolute = chromium, addr, true, true
-	r.text, r.rest = at+3+n+1, len(body)
+	r.form, r.addr, r.isAbsolute = chromium, addr, true
+	r.isReturn = !bytes.HasSuffix(body[:at], []byte("PC: "))
+	r.text, r.rest = len(body)-len("(unknown)"), len(body)
 	return true
 }

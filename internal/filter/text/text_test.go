@@ -216,6 +216,8 @@ var lines = []struct{ name, in, out string }{
 	{"glog", maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 (unknown)\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 (unknown)\n    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n",
 		maps + "PC: @                0x0 (unknown)\n    @     0x55c000001201 main [/a.c:12]\n    @     0x55c000001201 f()\nE1129 @     0x55c000001101 inner [/a.c:3:5]\nE1129 @     0x55c000001101 outer [/a.c:8:1]\n" +
 			"    0x55c000001101 (unknown)\n @ 0x (unknown)\n @ (unknown)\n"},
+	{"Abseil", maps + "PC: @     0x55c000001200  (unknown)  (unknown)\n    @     0x55c000001201         48  (unknown)\n    @     0x55c000001201         48  f(unknown)\n    @     0x55c000001201  f  (unknown)\n@ 0x55c000001201(unknown)\n",
+		maps + "PC: @     0x55c000001200  (unknown)  main [/a.c:12]\n    @     0x55c000001201         48  main [/a.c:12]\n    @     0x55c000001201         48  f(unknown)\n    @     0x55c000001201  f  (unknown)\n@ 0x55c000001201(unknown)\n"},
 	{"build ids of eu-stack",
 		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100\n#1  0x000055c000001201 - 1 f - app\n    [" + id + "]@0x55c000000000+0x200\n    /a.c:12\n#2  0x000055c000001300\n    [" + id + "]@0x55c000000000+0x300\n",
 		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100 in inner at /a.c:3:5\n    [" + id + "]@0x55c000000000+0x100 in outer at /a.c:8:1\n#1  0x000055c000001201 - 1 f - app\n" +
@@ -293,6 +295,7 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"   RA: 90000001 f+0x2/0x8 [app]":                    {Space: filter.Named, IsReturn: true},
 		maps + "#0 0x55c000001200 <unknown>":                 {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 		maps + "@ 0x55c000001200 (unknown)":                  {Space: filter.Offset, IsReturn: true, Addr: 0x200},
+		maps + "PC: @ 0x55c000001200 (unknown)":              {Space: filter.Offset, Addr: 0x200},
 		maps + "app(0x55c000001200) [0x55c000001200]":        {Space: filter.Offset, IsReturn: true, Addr: 0x200},
 		"app(0x200) [0x55c000001200]":                        {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		"[" + id + "]@0x55c000000000+0x200":                  {Space: filter.Relative, Addr: 0x200},
