@@ -13,9 +13,10 @@ var straceMark = []byte(" > ")
 
 // parseBacktrace parses a line of glibc's backtrace_symbols or backtrace_symbols_fd:
 // FILE(+0xOFFSET) [0xADDR], of Ruby FILE(0xOFFSET) [0xADDR], and FILE() [0xADDR] or
-// FILE[0xADDR] for programs that are not relocated. FILE(NAME+0xOFFSET) has an offset from a symbol, and gets its line. Lines
-// of strace begin with > and have an offset in the file as address; those of Python are
-// Binary file "FILE", at NAME+0xOFFSET [0xADDR]. A line may be in quotes in a list.
+// FILE[0xADDR] for programs that are not relocated. FILE(NAME+0xOFFSET) has an offset from
+// a symbol, and gets its line. Lines of strace begin with > and have an offset in the file
+// as address; those of Python are Binary file "FILE", at NAME+0xOFFSET [0xADDR]. A line may
+// be in quotes in a list.
 func (r *record) parseBacktrace(body []byte) bool {
 	if body = bytes.TrimRight(body, `",`); len(body) == 0 || body[len(body)-1] != ']' {
 		return false
