@@ -54,8 +54,8 @@ func TestOtherFilesAreRefusedAsProfilesWithAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for content, want := range map[string]string{
-		"PERFILE2" + strings.Repeat("\x00", 100):                              "samply import FILE",
-		"app 1 2.0: 10 cpu-clock:u: \n\t    55d1c0de main+0x1 (/srv/app)\n\n": "symbolon filter FILE -o NAMED, then load NAMED at https://profiler.firefox.com",
+		"PERFILE2" + strings.Repeat("\x00", 100):                                   "samply import FILE",
+		"app 1 2.000001: 10 cpu-clock:u: \n\t    55d1c0de main+0x1 (/srv/app)\n\n": "symbolon filter FILE -o NAMED, then load NAMED at https://profiler.firefox.com",
 		`{"traceEvents":[]}`: "symbolon filter FILE -o NAMED, then load NAMED",
 		"a log\n":            "not a profile of the Firefox Profiler",
 		"":                   "not a profile of the Firefox Profiler",

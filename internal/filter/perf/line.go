@@ -122,11 +122,14 @@ func process(line []byte) int {
 	return n
 }
 
-// isTime reports whether a field is the time of a sample: 81.123456:
+// isTime reports whether a field is the time of a sample, with six digits after the
+// point or nine with --ns: 81.123456:
 func isTime(field []byte) bool {
-	digits, ok := bytes.CutSuffix(field, []byte(":"))
-	return ok && bytes.IndexByte(digits, '.') > 0 && len(bytes.Trim(digits, "0123456789.")) == 0
+	seconds, fraction, ok := bytes.Cut(bytes.TrimSuffix(field, []byte(":")), []byte("."))
+	return ok && field[len(field)-1] == ':' && isDecimal(seconds) && isDecimal(fraction) && len(fraction) >= 6
 }
+
+func isDecimal(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }
 
 // Location is a module and an offset in its file, instead of a name.
 type Location struct {

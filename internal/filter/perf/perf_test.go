@@ -62,19 +62,19 @@ func TestScriptLinesGetNames(t *testing.T) {
 			"app 4711 [002] 81.123456:     250000 cycles:u: \n" +
 				"\t             7d3 leaf (/srv/app)\n\t            1189 in<A; B> (inlined)\n\t            1189 mid(int) (inlined)\n" +
 				"\t            1189 out (/srv/app)\n\t           2724a start (/usr/lib/libc.so.6)\n\n"},
-		{"the first frame of each sample is exact", "a 1 1.0: x: \n\t 1189 [unknown] (/srv/app)\n\nb c 2 1.1: x: \n\t 1189 [unknown] (/srv/app)\n",
-			"a 1 1.0: x: \n\t 1189 after (/srv/app)\n\nb c 2 1.1: x: \n\t 1189 after (/srv/app)\n"},
+		{"the first frame of each sample is exact", "a 1 1.000000: x: \n\t 1189 [unknown] (/srv/app)\n\nb c 2 1.100000: x: \n\t 1189 [unknown] (/srv/app)\n",
+			"a 1 1.000000: x: \n\t 1189 after (/srv/app)\n\nb c 2 1.100000: x: \n\t 1189 after (/srv/app)\n"},
 		{"the first frame below the kernel is exact",
-			"a 1 1.0: x: \n\tffffffff81005678 [unknown] ([kernel.kallsyms])\n\t 1189 [unknown] (/srv/app)\n\t 1189 [unknown] (/srv/app)\n",
-			"a 1 1.0: x: \n\tffffffff81005678 tick ([kernel.kallsyms])\n\t 1189 after (/srv/app)\n" +
+			"a 1 1.000000: x: \n\tffffffff81005678 [unknown] ([kernel.kallsyms])\n\t 1189 [unknown] (/srv/app)\n\t 1189 [unknown] (/srv/app)\n",
+			"a 1 1.000000: x: \n\tffffffff81005678 tick ([kernel.kallsyms])\n\t 1189 after (/srv/app)\n" +
 				"\t 1189 in<A; B> (inlined)\n\t 1189 mid(int) (inlined)\n\t 1189 out (/srv/app)\n"},
-		{"lines of sources are between frames", "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n  app[7d3]\n\t 1189 [unknown] (/srv/app)\n  app[1189]\n",
-			"a 1 1.0: x: \n\t 7d3 leaf (/srv/app)\n  app[7d3]\n" +
+		{"lines of sources are between frames", "a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app)\n  app[7d3]\n\t 1189 [unknown] (/srv/app)\n  app[1189]\n",
+			"a 1 1.000000: x: \n\t 7d3 leaf (/srv/app)\n  app[7d3]\n" +
 				"\t 1189 in<A; B> (inlined)\n\t 1189 mid(int) (inlined)\n\t 1189 out (/srv/app)\n  app[1189]\n"},
-		{"a deleted file", "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app (deleted))\n", "a 1 1.0: x: \n\t 7d3 leaf (/srv/app (deleted))\n"},
-		{"field dsoff", "a 1 1.0: x: \n\t 5500001234d3 [unknown] (/srv/app+0x7d3)\n", "a 1 1.0: x: \n\t 5500001234d3 leaf (/srv/app+0x7d3)\n"},
-		{"a line break of Windows", "a 1 1.0: x: \r\n\t 7d3 [unknown] (/srv/app)\r\n", "a 1 1.0: x: \r\n\t 7d3 leaf (/srv/app)\r\n"},
-		{"the end of the file", "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)", "a 1 1.0: x: \n\t 7d3 leaf (/srv/app)"},
+		{"a deleted file", "a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app (deleted))\n", "a 1 1.000000: x: \n\t 7d3 leaf (/srv/app (deleted))\n"},
+		{"field dsoff", "a 1 1.000000: x: \n\t 5500001234d3 [unknown] (/srv/app+0x7d3)\n", "a 1 1.000000: x: \n\t 5500001234d3 leaf (/srv/app+0x7d3)\n"},
+		{"a line break of Windows", "a 1 1.000000: x: \r\n\t 7d3 [unknown] (/srv/app)\r\n", "a 1 1.000000: x: \r\n\t 7d3 leaf (/srv/app)\r\n"},
+		{"the end of the file", "a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app)", "a 1 1.000000: x: \n\t 7d3 leaf (/srv/app)"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			if got := rewrite(t, new(filter.Run), ids+c.in); got != ids+c.want {
@@ -89,8 +89,8 @@ func TestScriptKeepsOtherLines(t *testing.T) {
 		"", "\n", "\x00\xff[unknown] (\n)", "\t 7d3 [unknown] ([unknown])\n", "\t 7d3 [unknown] (/srv/other)\n",
 		"\t 7d3 work+0x13 (/srv/app)\n", "\t 9999 [unknown] (/srv/app)\n", "\t 7d3\n", "\t 7d3 [unknown]\n", "\t 7d3 [unknown] ()\n",
 		"\t 7d3 <impl Trait for (A, B)>::f (/srv/app)\n", "\tFFF [unknown] (/srv/app)\n", "\t12345678901234567 [unknown] (/srv/app)\n",
-		"a 1 1.0: x: 7d3 [unknown] (/srv/app)\n", "\t 7d3 [unknown] /srv/app)\n", "\t 7f00000007d3 [unknown] (/srv/app)\n",
-		"a 1 1.0: PERF_RECORD_MMAP2 1/1: [0x1000]: r-xp /srv/app\n", "\t 7d3 mid (inlined)\n",
+		"a 1 1.000000: x: 7d3 [unknown] (/srv/app)\n", "\t 7d3 [unknown] /srv/app)\n", "\t 7f00000007d3 [unknown] (/srv/app)\n",
+		"a 1 1.000000: PERF_RECORD_MMAP2 1/1: [0x1000]: r-xp /srv/app\n", "\t 7d3 mid (inlined)\n",
 		"\t7f5e1d2c3a4b read+4 (/usr/lib/libc.so.6)\n\t7f5e1d2c3a4c 0x7f5e1d2c3a4c ([unknown])\n", // of bpftrace
 	} {
 		if got := rewrite(t, new(filter.Run), ids+text); got != ids+text {
@@ -101,13 +101,13 @@ func TestScriptKeepsOtherLines(t *testing.T) {
 
 func TestMappingsGiveAbsoluteAddresses(t *testing.T) {
 	const events = "    swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff9a000000(0x1209988) @ 0xffffffff9a000000]: x [kernel.kallsyms]_text\n" +
-		"   app 10 1.1: PERF_RECORD_MMAP2 10/10: [0x55f7aa573000(0x1000) @ 0x1000 fe:00 10010636 3085030695]: r-xp /srv/app\n" +
-		"   app 11 1.2: PERF_RECORD_MMAP2 11/11: [0x55f7aa573000(0x1000) @ 0 <" + appID + ">]: r-xp /srv/app\n"
-	const samples = "   app 10 1.3:     250000 cpu-clock:      55f7aa573189 [unknown] (/srv/app)\n" +
-		"   app 11/12 [003] 1.4: cpu-clock:      55f7aa5737d3 [unknown] (/srv/app)\n" +
-		" a: b  11 1.4: cpu-clock:      55f7aa5737d3 [unknown] (/srv/app)\n" +
-		"   app 11 1.5: cpu-clock: ffffffff9a001234 [unknown] ([kernel.kallsyms])\n" +
-		"app 11 1.6: x: \n\t55f7aa5737d3 [unknown] (/srv/app)\n"
+		"   app 10 1.100000: PERF_RECORD_MMAP2 10/10: [0x55f7aa573000(0x1000) @ 0x1000 fe:00 10010636 3085030695]: r-xp /srv/app\n" +
+		"   app 11 1.200000: PERF_RECORD_MMAP2 11/11: [0x55f7aa573000(0x1000) @ 0 <" + appID + ">]: r-xp /srv/app\n"
+	const samples = "   app 10 1.300000:     250000 cpu-clock:      55f7aa573189 [unknown] (/srv/app)\n" +
+		"   app 11/12 [003] 1.400000: cpu-clock:      55f7aa5737d3 [unknown] (/srv/app)\n" +
+		" a: b  11 1.400000: cpu-clock:      55f7aa5737d3 [unknown] (/srv/app)\n" +
+		"   app 11 1.500000: cpu-clock: ffffffff9a001234 [unknown] ([kernel.kallsyms])\n" +
+		"app 11 1.600000: x: \n\t55f7aa5737d3 [unknown] (/srv/app)\n"
 	want := strings.NewReplacer("573189 [unknown]", "573189 after", "5737d3 [unknown]", "5737d3 leaf", "1234 [unknown]", "1234 idle").Replace(samples)
 	text := ids + events
 	if got := rewrite(t, new(filter.Run), text+samples); got != text+want {
@@ -116,8 +116,8 @@ func TestMappingsGiveAbsoluteAddresses(t *testing.T) {
 }
 
 func TestForcedRunReplacesNames(t *testing.T) {
-	const text = ids + "a 1 1.0: x: \n\t 7d3 _init+0x13 (/srv/app)\n\t 1189 x::y (inlined)\n\t 1189 operator()(int)+0x1 (/srv/app)\n"
-	const want = ids + "a 1 1.0: x: \n\t 7d3 leaf (/srv/app)\n\t 1189 x::y (inlined)\n\t 1189 out (/srv/app)\n"
+	const text = ids + "a 1 1.000000: x: \n\t 7d3 _init+0x13 (/srv/app)\n\t 1189 x::y (inlined)\n\t 1189 operator()(int)+0x1 (/srv/app)\n"
+	const want = ids + "a 1 1.000000: x: \n\t 7d3 leaf (/srv/app)\n\t 1189 x::y (inlined)\n\t 1189 out (/srv/app)\n"
 	if got := rewrite(t, &filter.Run{Force: true}, text); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -125,7 +125,7 @@ func TestForcedRunReplacesNames(t *testing.T) {
 
 func TestUserIdentifiesFiles(t *testing.T) {
 	run := &filter.Run{Known: map[string]ident.Module{"app": {CodeID: appID}}}
-	const text = "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n"
+	const text = "a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app)\n"
 	if got := rewrite(t, run, text); !strings.Contains(got, "7d3 leaf (/srv/app)") {
 		t.Errorf("got %q", got)
 	}
@@ -136,7 +136,7 @@ func TestUnknownModulesAreNotLookedUp(t *testing.T) {
 		t.Errorf("%q is looked up", path)
 		return ident.Module{}, false
 	}}
-	rewrite(t, run, "a;[unknown <0>];[[unknown] <1>];[unknown];main+0x12 1\na 1 1.0: x: \n\t 0 [unknown] ([unknown])\n\t 1 [unknown] ()\n")
+	rewrite(t, run, "a;[unknown <0>];[[unknown] <1>];[unknown];main+0x12 1\na 1 1.000000: x: \n\t 0 [unknown] ([unknown])\n\t 1 [unknown] ()\n")
 }
 
 func TestFoldedStacksGetNames(t *testing.T) {
@@ -170,7 +170,7 @@ func TestLinesPassAsTheyCome(t *testing.T) {
 		out.CloseWithError(err)
 	}()
 	lines := bufio.NewReader(receive)
-	for _, text := range []string{appID + " /srv/app\n", "a 1 1.0: x:\n", "\t 7d3 [unknown] (/srv/app)\n\t 11"} {
+	for _, text := range []string{appID + " /srv/app\n", "a 1 1.000000: x:\n", "\t 7d3 [unknown] (/srv/app)\n\t 11"} {
 		io.WriteString(send, text)
 		want, _, _ := strings.Cut(strings.Replace(text, "[unknown]", "leaf", 1), "\n")
 		if got, _ := lines.ReadString('\n'); got != want+"\n" {
@@ -209,6 +209,8 @@ func TestFormatsAreRecognized(t *testing.T) {
 		"a:\n\t 7d3 [unknown] (/srv/app)\n":     false,
 		"at 12:30:01 1.000001: started\n":       false,
 		"frame 1 1.000001: is in (libfoo.so)\n": false,
+		"// fixed in version 7.5:\n":            false,
+		"2026-11-29 app 1.2.30000000:\n":        false,
 		"":                                      false,
 	} {
 		if perf.Is([]byte(text)) != want {
@@ -231,7 +233,7 @@ func (everything) Frames(int) []filter.Frame {
 
 func TestFramesWithoutNamesAreReported(t *testing.T) {
 	run := &filter.Run{Names: filtertest.Names{}}
-	filtered(t, run, ids+"a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n\t 7d4 [unknown] (/srv/app)\n\n")
+	filtered(t, run, ids+"a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app)\n\t 7d4 [unknown] (/srv/app)\n\n")
 	var report strings.Builder
 	run.Report(&report)
 	if got, want := report.String(), "symbolon: app: no names for 2 frames: no source has the file\n"; got != want {
@@ -240,8 +242,8 @@ func TestFramesWithoutNamesAreReported(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	f.Add(ids + "a 1 1.0: x: \n\t 7d3 [unknown] (/srv/app)\n\n  b 1 1.0: x: 7d3 [unknown] (/srv/app)\n")
-	f.Add(ids + "a 1 1.0: PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 <" + appID + ">]: r-xp /srv/app\n")
+	f.Add(ids + "a 1 1.000000: x: \n\t 7d3 [unknown] (/srv/app)\n\n  b 1 1.000000: x: 7d3 [unknown] (/srv/app)\n")
+	f.Add(ids + "a 1 1.000000: PERF_RECORD_MMAP2 1/1: [0x1000(0x1000) @ 0 <" + appID + ">]: r-xp /srv/app\n")
 	f.Add(ids + "a;[app <7d3>];/srv/app+0x1_[k] 3\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		perf.Is([]byte(text))
