@@ -28,6 +28,7 @@ const (
 	Linked                // as linked: the virtual addresses of an ELF file
 	Offset                // offsets in an ELF file
 	Named                 // by symbols: the index in Query.Symbols
+	Fixed                 // as linked, in a program or kernel that is not relocated
 	Mapped                // from the start of an executable mapping: the index in Query.Symbols, without a name
 )
 

@@ -71,7 +71,7 @@ func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
 }
 
 // errNoSpace is the reason for addresses that servers cannot look up.
-var errNoSpace = errors.New("addresses are offsets in the program or from symbols, which a server cannot be asked for; use --source or --local")
+var errNoSpace = errors.New("addresses are offsets in the program, from symbols, or of a program that is not relocated, which a server cannot be asked for; use --source or --local")
 
 // look asks for some of the addresses.
 func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to int) error {

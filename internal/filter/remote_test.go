@@ -77,6 +77,20 @@ func TestAnswerWithoutTheFramesIsAnError(t *testing.T) {
 	}
 }
 
+// The image of such a program does not begin at 0, as a server would take it to do.
+func TestAddressesOfFixedProgramsAreNotAsked(t *testing.T) {
+	r, asked := answers(t, namedAnswer)
+	q := oneAddress(t)
+	q.Addresses[0].Space = filter.Fixed
+	a, err := r.Look(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *asked != 0 || len(a.Frames(0)) > 0 || a.Missing(0) == nil {
+		t.Errorf("%d requests, frames %v, missing: %v; want none, and a reason", *asked, a.Frames(0), a.Missing(0))
+	}
+}
+
 func TestAnswersOfServersAreOneLineOfJSON(t *testing.T) {
 	r, _ := answers(t, "200 {\"a\":\n 1}\n", "200 <html>")
 	if text, err := r.Answer(t.Context(), "/symbolicate/v5", nil); string(text) != `{"a":1}` || err != nil {

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"symbolon/internal/filter"
 )
 
 // A Module is a file whose parts are mapped.
@@ -23,6 +25,15 @@ type Map struct {
 	Addr, Size uint64
 	Offset     uint64 // address as linked of the first byte
 	Mode       string // letters of rwx
+}
+
+// space returns how addresses as linked are counted: a module that is at them is not
+// relocated.
+func (m *Map) space() filter.Space {
+	if m.Addr == m.Offset {
+		return filter.Fixed
+	}
+	return filter.Linked
 }
 
 // contains reports whether an address is in the range. That of a range beyond the

@@ -132,7 +132,7 @@ func (f *filler) ask(h hole) {
 	}
 	if i >= 0 {
 		h.address = len(f.query.Addresses)
-		f.query.Addresses = append(f.query.Addresses, filter.Address{Module: i, Space: filter.Linked, Addr: h.place.Linked()})
+		f.query.Addresses = append(f.query.Addresses, filter.Address{Module: i, Space: h.place.Map.space(), Addr: h.place.Linked()})
 		f.holes = append(f.holes, h)
 	}
 }

@@ -3,8 +3,10 @@ package markup_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -64,6 +66,30 @@ func TestFramesWithoutNamesAreReported(t *testing.T) {
 	run.Report(&report)
 	if got, want := report.String(), "symbolon: libf.so: no names for 2 frames: no source has the file\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// spaces has the spaces of the addresses that were looked up.
+type spaces struct {
+	filtertest.Names
+	list []filter.Space
+}
+
+func (s *spaces) Look(ctx context.Context, q *filter.Query) (filter.Answer, error) {
+	for _, a := range q.Addresses {
+		s.list = append(s.list, a.Space)
+	}
+	return s.Names.Look(ctx, q)
+}
+
+func TestModulesAtTheirLinkedAddressAreFixed(t *testing.T) {
+	names := &spaces{}
+	const in = "{{{module:0:app:elf:ab}}}{{{mmap:0x400000:0x1000:load:0:rx:0x400000}}}{{{mmap:0x7000:0x1000:load:0:rx:0x2000}}}\n{{{pc:0x400010}}}{{{pc:0x7010}}}\n"
+	if err := markup.Filter(t.Context(), &filter.Run{Names: names}, bufio.NewReader(strings.NewReader(in)), bufio.NewWriter(io.Discard)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []filter.Space{filter.Fixed, filter.Linked}; !slices.Equal(names.list, want) {
+		t.Errorf("spaces are %v, want %v", names.list, want)
 	}
 }
 

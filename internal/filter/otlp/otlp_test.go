@@ -251,7 +251,7 @@ func TestAddressesFollowTheirMapping(t *testing.T) {
 		{"of a program that cannot be moved", message(1, 0x401000, 2, 0x409000, 3, 0x1000, 5, isGNU), message(2, 0x401973), filter.Linked, 0x401973},
 		{"of a process", message(1, 0x7f0000001000, 2, 0x7f0000009000, 3, 0x640, 5, isGNU), message(2, 0x7f0000001973), filter.Offset, 0x973 + 0x640},
 		{"in a kernel", message(5, isGNU), message(2, 0x1973, 4, isKernel), filter.Relative, 0x1973},
-		{"of a kernel", message(5, isGNU), message(2, uint64(0xffffffff81001973), 4, isKernel), filter.Linked, 0xffffffff81001973},
+		{"of a kernel", message(5, isGNU), message(2, uint64(0xffffffff81001973), 4, isKernel), filter.Fixed, 0xffffffff81001973},
 	} {
 		got := asked(t, c.mapping, c.location).Addresses
 		if want := []filter.Address{{Space: c.space, Addr: c.addr}}; !slices.Equal(got, want) {

@@ -289,7 +289,9 @@ func (m *mapping) place(addr uint64, isKernel bool) (filter.Space, uint64) {
 	switch {
 	case isKernel && addr>>63 == 0:
 		return filter.Relative, addr
-	case isKernel, m.start < 1<<32:
+	case isKernel:
+		return filter.Fixed, addr
+	case m.start < 1<<32:
 		return filter.Linked, addr
 	}
 	return filter.Offset, addr - m.start + m.offset

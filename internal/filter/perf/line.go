@@ -162,7 +162,7 @@ func ParseLocation(name []byte) (l Location, ok bool) {
 // are absolute.
 func (l Location) Space() filter.Space {
 	if l.Addr >= kernelStart || isMap(l.Module) {
-		return filter.Linked
+		return filter.Fixed
 	}
 	return filter.Offset
 }

@@ -130,7 +130,7 @@ func (s *script) add(x sample, p span) {
 	case f.hasStart && x.addr >= kernelStart:
 		a.Space, a.Addr = filter.Relative, x.addr-f.text
 	case x.addr >= kernelStart || isMap(path):
-		a.Space = filter.Linked
+		a.Space = filter.Fixed
 	case !x.isChain || x.addr >= offsetEnd:
 		offset, ok := f.offset(x.pid, x.addr)
 		if !ok {

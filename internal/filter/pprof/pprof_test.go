@@ -211,7 +211,7 @@ func TestAddressesFollowTheirMapping(t *testing.T) {
 		"Windows":                {one(`C:\a.DLL`, app, 0x180001234, 2, 0x180000000, 3, 0x180002000), filter.Relative, 0x1234},
 		"macOS by name":          {one("/usr/lib/a.dylib", app, 0x180001234, 2, 0x180000000, 3, 0x180002000), filter.Relative, 0x1234},
 		"macOS by id":            {one("/bin/app", uuid, 0x180001234, 2, 0x180001000, 3, 0x180002000, 4, 0x1000), filter.Relative, 0x1234},
-		"kernel":                 {one("[kernel.kallsyms]_text", app, 0xffffffff81001234, 2, uint64(0xffffffff81000000), 3, uint64(math.MaxUint64)), filter.Linked, 0xffffffff81001234},
+		"kernel":                 {one("[kernel.kallsyms]_text", app, 0xffffffff81001234, 2, uint64(0xffffffff81000000), 3, uint64(math.MaxUint64)), filter.Fixed, 0xffffffff81001234},
 	} {
 		var r record
 		rewrite(t, &filter.Run{Names: &r}, c.data)

@@ -151,7 +151,9 @@ func typeOf(file string) ident.Type {
 // mapping of everything from zero is made by writers whose addresses are as linked.
 func (m *mapping) place(t ident.Type, isKernel bool, address uint64) (filter.Space, uint64) {
 	switch {
-	case isKernel, m.start == 0 && m.offset == 0 && (m.limit == 0 || m.limit == math.MaxUint64):
+	case isKernel:
+		return filter.Fixed, address
+	case m.start == 0 && m.offset == 0 && (m.limit == 0 || m.limit == math.MaxUint64):
 		return filter.Linked, address
 	case t == ident.TypePE, t == ident.TypeDotnet, t == ident.TypeMachO:
 		return filter.Relative, address - m.start + m.offset

@@ -146,7 +146,8 @@ func (l *log) ask(r *record) int {
 	a := filter.Address{Module: m, Space: r.space, IsReturn: r.isReturn, Addr: r.addr}
 	l.query.Addresses, l.query.Times = append(l.query.Addresses, a), append(l.query.Times, 1)
 	index := len(l.query.Addresses) - 1
-	l.mayTrap = r.isReturn && r.addr%trapAlign == 0 && (r.space == filter.Linked || r.space == filter.Offset)
+	l.mayTrap = r.isReturn && r.addr%trapAlign == 0 &&
+		(r.space == filter.Linked || r.space == filter.Fixed || r.space == filter.Offset)
 	if r.isReturn && (wasTrap || l.mayTrap) {
 		r.exact, a.IsReturn = index+1, false
 		l.query.Addresses, l.query.Times = append(l.query.Addresses, a), append(l.query.Times, 0)

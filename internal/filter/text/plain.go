@@ -30,6 +30,7 @@ func (r *record) parseBacktrace(body []byte) bool {
 		return false
 	}
 	file, isAbsolute := bytes.TrimSuffix(body[:at], []byte(" ")), false
+	space := filter.Fixed // programs that are relocated have an offset
 	if _, python, found := bytes.Cut(file, []byte(`Binary file "`)); found {
 		file, python, found = bytes.Cut(python, []byte(`"`))
 		if len(python) > 0 {
@@ -39,6 +40,7 @@ func (r *record) parseBacktrace(body []byte) bool {
 			}
 			r.symbol = python[len(", at "):plus]
 			addr, n = hexadecimal(python[plus+len("+0x"):])
+			space = filter.Linked
 			found = plus+len("+0x")+n == len(python)
 		}
 		if !found || n == 0 {
@@ -48,7 +50,9 @@ func (r *record) parseBacktrace(body []byte) bool {
 		file = short
 	} else if offset, open, found := offsetAtEnd(file, "(0x"); found { // of Ruby, without a symbol
 		file, isAbsolute = file[:open], offset == addr && addr>>32 != 0
-		addr = offset
+		if offset != addr {
+			addr, space = offset, filter.Linked
+		}
 	} else if offset, plus, found := offsetAtEnd(file, "+0x"); found {
 		open := bytes.LastIndexByte(file[:plus], '(')
 		if open < 0 || bytes.IndexByte(file[open:plus], ')') >= 0 {
@@ -58,20 +62,19 @@ func (r *record) parseBacktrace(body []byte) bool {
 		if bytes.HasPrefix(file, straceMark) {
 			r.symbol = nil
 		} else {
-			addr = offset
+			addr, space = offset, filter.Linked
 		}
 	} else if bytes.IndexByte(file, '/') < 0 || file[len(file)-1] == ')' {
 		return false
 	}
-	r.space = filter.Linked
 	if path, found := bytes.CutPrefix(file, straceMark); found {
-		file, r.space = path, filter.Offset
+		file, space = path, filter.Offset
 	}
 	file = bytes.Trim(file, " \t\"")
 	if last := file[bytes.LastIndexAny(file, " \t")+1:]; len(last) == 0 || last[len(last)-1] == ':' || bytes.Contains(last, []byte("::")) {
 		return false // a name without a file
 	}
-	r.form, r.name, r.addr, r.isReturn, r.isAbsolute = backtrace, file, addr, true, isAbsolute
+	r.form, r.name, r.addr, r.space, r.isReturn, r.isAbsolute = backtrace, file, addr, space, true, isAbsolute
 	r.text, r.rest, r.place = len(body), len(body), len(body)
 	return true
 }

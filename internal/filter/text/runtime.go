@@ -42,7 +42,7 @@ func (r *record) parseNode(body []byte) bool {
 	if !ok || len(name) == 0 || addr < pageSize || addr>>32 != 0 {
 		return false
 	}
-	r.form, r.name, r.addr, r.space, r.isReturn = node, name, addr, filter.Linked, true
+	r.form, r.name, r.addr, r.space, r.isReturn = node, name, addr, filter.Fixed, true
 	r.text, r.place, r.rest = place+1, place+2, len(body)
 	return true
 }

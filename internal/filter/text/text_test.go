@@ -274,6 +274,7 @@ func (a *asked) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 func TestAddressesOfEachWriter(t *testing.T) {
 	for in, want := range map[string]filter.Address{
 		"#0 0x1  (app+0x200)":                                {Space: filter.Linked, Addr: 0x200},
+		"#0 0x200  (app+0x200)":                              {Space: filter.Fixed, Addr: 0x200},
 		"#1 <null> <null> (app+0x200)":                       {Space: filter.Linked, Addr: 0x200},
 		"#1 0x1  (app:arm64+0x100000200)":                    {Space: filter.Linked, Addr: 0x100000200},
 		"#1 0x1  (app:x86_64h+0x200)":                        {Space: filter.Relative, Addr: 0x200},
@@ -282,7 +283,7 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		"#0  0x1 n/a (app + 0x200)":                          {Space: filter.Relative, Addr: 0x200},
 		"#1  0x1 n/a (app + 0x200)":                          {Space: filter.Relative, IsReturn: true, Addr: 0x200},
 		"./app(+0x200)[0x1]":                                 {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		"./app[0x200]":                                       {Space: filter.Linked, IsReturn: true, Addr: 0x200},
+		"./app[0x200]":                                       {Space: filter.Fixed, IsReturn: true, Addr: 0x200},
 		"C  [app+0x200]":                                     {Space: filter.Relative, Addr: 0x200},
 		"#0 0x1 (/bin/app+0x200)":                            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		"app(f+0x200)[0x1]":                                  {Space: filter.Named, IsReturn: true},
@@ -304,7 +305,7 @@ func TestAddressesOfEachWriter(t *testing.T) {
 		" trap int3 in app[200,1000+1000]":                   {Space: filter.Offset, Addr: 0x1ff},
 		"<unknown function> + 0x200 (0x1 in app)":            {Space: filter.Linked, IsReturn: true, Addr: 0x200},
 		"Binary file \"app\", at +0x200 [0x1]":               {Space: filter.Linked, IsReturn: true, Addr: 0x200},
-		" 1: 0x1200  [app]":                                  {Space: filter.Linked, IsReturn: true, Addr: 0x1200},
+		" 1: 0x1200  [app]":                                  {Space: filter.Fixed, IsReturn: true, Addr: 0x1200},
 		"=>0 0x1200 in app (+0x200) (0x1)":                   {Space: filter.Relative, Addr: 0x200},
 		"  1 0x1200 in app (+0x200) (0x1)":                   {Space: filter.Relative, IsReturn: true, Addr: 0x200},
 		"  10 0x1200 in app (+0x200) (0x1)":                  {Space: filter.Relative, IsReturn: true, Addr: 0x200},
