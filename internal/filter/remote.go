@@ -161,6 +161,14 @@ func (r *Remote) Answer(ctx context.Context, path string, body []byte) ([]byte, 
 	}
 }
 
+// client follows the redirects that keep the body of a request, and returns others.
+var client = http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
+	if next.Method != http.MethodPost || len(via) >= maxTries {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}}
+
 // try sends a request once. If it fails, try reports whether the failure may pass, and
 // how long the server asks to wait.
 func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte, canPass bool, after time.Duration, err error) {
@@ -173,7 +181,7 @@ func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, true, 0, err
 	}
@@ -185,6 +193,9 @@ func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte
 	case len(text) == maxRemoteAnswer:
 		err = &StatusError{http.StatusRequestEntityTooLarge, "the answer is too large; ask for fewer addresses in a single request"}
 		return nil, false, 0, err
+	}
+	if to, err := resp.Location(); err == nil {
+		return nil, false, 0, fmt.Errorf("%s: status %d: redirects to another URL; use that of %s", r.shown, resp.StatusCode, to.Redacted())
 	}
 	if err := CheckStatus(resp.StatusCode, text); err != nil {
 		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)

@@ -70,6 +70,27 @@ func TestRefusedRequestsAreNotRepeated(t *testing.T) {
 	}
 }
 
+// A client that follows such a redirect sends no body, and is refused with 405.
+func TestRedirectsWithoutTheBodyAreReported(t *testing.T) {
+	named := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.WriteString(w, strings.TrimPrefix(namedAnswer, "200 "))
+	}))
+	defer named.Close()
+	for status, want := range map[int]string{301: "redirects to another URL", 302: "redirects to another URL", 307: "", 308: ""} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			http.Redirect(w, q, named.URL+q.URL.Path, status)
+		}))
+		defer s.Close()
+		r, err := filter.NewRemote(s.URL, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = r.Look(t.Context(), oneAddress(t)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d: error %v, want %q", status, err, want)
+		}
+	}
+}
+
 func TestAnswerWithoutTheFramesIsAnError(t *testing.T) {
 	r, _ := answers(t, emptyAnswer)
 	if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.Contains(err.Error(), "invalid answer") {
