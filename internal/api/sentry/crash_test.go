@@ -205,6 +205,8 @@ func TestFormsAreBounded(t *testing.T) {
 			"note: must be at most 1MiB"},
 		{"a large file", []part{{file, strings.Repeat("x", 64<<10+1)}}, 413, "the limit of a dump is 64KiB (crash.max_dump)"},
 		{"a file of the largest size", []part{{file, strings.Repeat("x", 64<<10)}}, 200, "Header mismatch"},
+		{"a second file", []part{{file, "no dump"}, {file, dump()}}, 200, `"completed"`},
+		{"a large second file", []part{{file, dump()}, {file, strings.Repeat("x", 64<<10+1)}}, 413, "the limit of a dump is 64KiB (crash.max_dump)"},
 		{"no file", nil, 400, "missing minidump"},
 		{"a form as the file", []part{{file, "--x\r\n"}}, 400, "minidump contains multipart form data"},
 		{"an empty file", []part{{file, ""}}, 200, `{"status":"failed","message":"Missing minidump header (empty minidump?)"}`},

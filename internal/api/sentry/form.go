@@ -71,7 +71,8 @@ func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 
 func (d *Door) readPart(f *form, part *multipart.Part, file string) error {
 	name := part.FormName()
-	if name == file && f.file == nil {
+	if name == file {
+		f.Close() // the last part of a name is used
 		return d.spool(f, part)
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxPart+1))
