@@ -137,11 +137,6 @@ func (r *record) parseAddress(body []byte) {
 	if n == 0 || len(rest) < 2 || rest[0] != ' ' {
 		return
 	}
-	defer func() {
-		if r.form == sanitizer && r.space == filter.Linked && r.addr == addr {
-			r.space = filter.Fixed
-		}
-	}()
 	switch {
 	case string(rest) == " <unknown>":
 		r.form, r.addr, r.isReturn, r.isAbsolute = chromium, addr, true, true
@@ -159,6 +154,9 @@ func (r *record) parseAddress(body []byte) {
 		}
 	}
 	r.text = at + 1
+	if r.form == sanitizer && r.space == filter.Linked && r.addr == addr {
+		r.space = filter.Fixed
+	}
 }
 
 var unknownFrame = []byte("<null> <null> ")
