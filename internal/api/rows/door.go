@@ -71,7 +71,7 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, err)
 		return
 	}
-	e, err := open(body)
+	e, err := open(bytes.TrimPrefix(body, []byte("\ufeff"))) // of clients that write a byte order mark
 	if err != nil {
 		fail(w, r, http.StatusBadRequest, err.Error())
 		return

@@ -96,6 +96,8 @@ func TestAnswersAreMembersOrReplaceAField(t *testing.T) {
 	const row = `{"frames":[{"debug_file":"kettle.so","debug_id":"` + kettleID + `","offset":"0x1004"}]}`
 	for _, c := range []struct{ query, body, want string }{
 		{"", `{"calls":[[` + row + `]]}`, `{"replies":[` + strings.TrimSuffix(row, "}") + `,"symbolicated":` + list + `}]}`},
+		{"?replace=true", "\ufeff" + row + "\n", list + "\n"},
+		{"?replace=true", "\ufeff" + `{"calls":[[` + row + `]]}`, `{"replies":[` + list + `]}`},
 		{"?replace=true&field=a.b", `{"a":{"b":` + row + `}}`, `{"a":{"b":` + list + `}}`},
 		{"", `{"calls":[ ]}`, `{"replies":[]}`},
 		{"", ` {"data": []}`, `{"data":[]}`},

@@ -45,6 +45,9 @@ import (
 	"symbolon/internal/filter"
 )
 
+// mark is the byte order mark, which some programs write before the first row.
+const mark = "\ufeff"
+
 // Options are the settings of a Filter.
 type Options struct {
 	Field   string // path of the member to rewrite, with dots: payload.stackTraces
@@ -66,7 +69,7 @@ type Counts struct {
 
 // Is reports whether a file that begins with head has rows, by the first of them.
 func Is(head []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n"), []byte("\n"))
 	r := &reader{options: &Options{}}
 	r.run = &filter.Run{}
 	r.reset()
@@ -84,6 +87,9 @@ func (o *Options) Filter(ctx context.Context, run *filter.Run, in *bufio.Reader,
 	defer u.free()
 	u.in, u.out, u.options, u.run = in, out, o, run
 	var err error
+	if head, _ := in.Peek(len(mark)); string(head) == mark {
+		_, err = io.CopyN(out, in, int64(len(mark)))
+	}
 	for err == nil {
 		if o.Chunks {
 			err = u.chunk(ctx)

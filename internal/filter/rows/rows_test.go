@@ -236,6 +236,22 @@ func TestUnknownRowsAreCopied(t *testing.T) {
 	}
 }
 
+func TestByteOrderMarkIsCopied(t *testing.T) {
+	o := rows.Options{}
+	filtered := func(in string) string {
+		var out strings.Builder
+		w := bufio.NewWriter(&out)
+		if _, err := o.Filter(t.Context(), &filter.Run{Names: names}, bufio.NewReader(strings.NewReader(in)), w); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	row := ping(knownFrame) + "\n"
+	if got, want := filtered("\ufeff"+row), "\ufeff"+filtered(row); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestForceMakesTheAnswerAgain(t *testing.T) {
 	doc := ping(knownFrame)
 	line := strings.TrimSuffix(doc, "}") + `,"symbolicated": {"old":1} , "z":1}`
@@ -417,7 +433,8 @@ func TestRowsAreRecognized(t *testing.T) {
 	for head, want := range map[string]bool{
 		ping(knownFrame): true, "\n " + ping(knownFrame) + "\nx": true, long[:64<<10]: true, `{"payload":{"stackTraces":` + ping(knownFrame) + "}}": true,
 		`{"x":1,"stack_traces":"{\"mod`: true, `"a log"` + "\n": true, `{"frames":[{"id":"","offset":1}]}`: true, `{"a":1,"symbolicated":{}}`: true,
-		"": false, "{": false, "{}": false, "[1]": false, "text\n" + ping(knownFrame): false, `{"frames":[{"id":""}]}`: false, `"a`: false,
+		"\ufeff" + ping(knownFrame): true,
+		"":                          false, "{": false, "{}": false, "[1]": false, "text\n" + ping(knownFrame): false, `{"frames":[{"id":""}]}`: false, `"a`: false,
 	} {
 		if got := rows.Is([]byte(head)); got != want {
 			t.Errorf("%.80q: got %v", head, got)
