@@ -154,10 +154,13 @@ func (r *record) parseAddress(body []byte) {
 		}
 	}
 	r.text = at + 1
-	if r.form == sanitizer && r.space == filter.Linked && r.addr == addr {
+	if r.form == sanitizer && r.space == filter.Linked && r.addr == addr && addr >= lowest {
 		r.space = filter.Fixed
 	}
 }
+
+// lowest is the lowest address at which Linux places a program.
+const lowest = 64 << 10
 
 var unknownFrame = []byte("<null> <null> ")
 

@@ -274,7 +274,8 @@ func (a *asked) Look(ctx context.Context, q *filter.Query) (filter.Answer, error
 func TestAddressesOfEachWriter(t *testing.T) {
 	for in, want := range map[string]filter.Address{
 		"#0 0x1  (app+0x200)":                                {Space: filter.Linked, Addr: 0x200},
-		"#0 0x200  (app+0x200)":                              {Space: filter.Fixed, Addr: 0x200},
+		"#0 0x200  (app+0x200)":                              {Space: filter.Linked, Addr: 0x200},
+		"#0 0x400200  (app+0x400200)":                        {Space: filter.Fixed, Addr: 0x400200},
 		"#1 <null> <null> (app+0x200)":                       {Space: filter.Linked, Addr: 0x200},
 		"#1 0x1  (app:arm64+0x100000200)":                    {Space: filter.Linked, Addr: 0x100000200},
 		"#1 0x1  (app:x86_64h+0x200)":                        {Space: filter.Relative, Addr: 0x200},
