@@ -142,7 +142,7 @@ func TestNoRequestTellsASecret(t *testing.T) {
 	folder, module := trial.PDBFolder(t, fixture.SourceLinkedPDB(at+"/page"))
 	w := &witness{t: t, user: next() + "-of-the-user", admin: next() + "-of-the-admin", told: map[string]string{}}
 	config := "log: {level: debug}\nsentry: {allow_request_sources: true}\n" +
-		"network: {connect_to_reserved_ips: true, max_tries: 2, head_timeout: 2s, deny_list_threshold: 180}\n" +
+		"network: {connect_to_reserved_ips: true, max_tries: 2, head_timeout: 2s, deny_list_threshold: -1}\n" +
 		"access: {clients: [{name: boss, token: " + w.admin + ", scopes: ['*'], admin: true}, {name: some, token: " + w.user + ", scopes: [s], request_sources: true}]}\n" +
 		"sources:\n- {id: folder, type: filesystem, path: '" + folder + "'}\n" +
 		"- {id: good, type: http, url: 'http://user:" + next() + "@" + at + "/?sig=" + next() + "', headers: {X-Key: " + next() + "}}\n"

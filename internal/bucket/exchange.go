@@ -48,16 +48,23 @@ type failure struct {
 	error
 	again bool          // another try may succeed
 	after time.Duration // wait that the store asks for
+
+	isRefusal bool // the transport sent no request
 }
 
 // Do makes the request. The body of the answer fails with a *fault.Error, and
 // ends with ctx.
 func (e *Exchange) Do(ctx context.Context) (*http.Response, error) {
+	var before *failure
 	for try := 1; ; try++ {
 		resp, failed := e.try(ctx)
 		if failed == nil {
 			return resp, nil
 		}
+		if failed.isRefusal && before != nil {
+			return nil, before.error
+		}
+		before = failed
 		if !failed.again || try == maxTries {
 			return nil, failed.error
 		}
@@ -96,7 +103,7 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failur
 	up.Close() // before the guard is stopped, which it may start
 	guard.Stop()
 	if f, ok := errors.AsType[*fault.Error](err); ok { // the transport refuses the request
-		return nil, &failure{error: f}
+		return nil, &failure{error: f, isRefusal: true}
 	}
 	if err != nil {
 		return nil, &failure{error: b.broken(err), again: true}
@@ -112,7 +119,7 @@ func (e *Exchange) try(ctx context.Context) (resp *http.Response, failed *failur
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(text))
 	if f, again := e.Verdict(resp, text); f != nil {
-		return nil, &failure{f, again, retryAfter(resp)}
+		return nil, &failure{error: f, again: again, after: retryAfter(resp)}
 	}
 	return resp, nil
 }

@@ -147,11 +147,15 @@ func TestAnObjectStoreThatFailsIsBlocked(t *testing.T) {
 	var asked, answer atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
-		if answer.Load() == 0 {
-			<-r.Context().Done()
-			return
+		if status := int(answer.Load()); status > 0 {
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(status)
+			if status >= 400 {
+				return
+			}
+			w.(http.Flusher).Flush()
 		}
-		w.WriteHeader(int(answer.Load()))
+		<-r.Context().Done()
 	}))
 	defer server.Close()
 	host := server.Listener.Addr().String()
@@ -166,6 +170,7 @@ func TestAnObjectStoreThatFailsIsBlocked(t *testing.T) {
 			{"errors", 500, 0, 0, "500 Internal Server Error"},
 			{"no answer", 0, 20 * time.Millisecond, 0, "no answer within 20ms"},
 			{"no answer in the time of a download", 0, 0, 20 * time.Millisecond, "not finished within 20ms"},
+			{"no end of an answer", 200, 0, 20 * time.Millisecond, "not finished within 20ms"},
 		} {
 			answer.Store(test.answer)
 			c.Timeout = test.whole
@@ -229,6 +234,20 @@ func TestAnObjectStoreThatAnswersIsNotBlocked(t *testing.T) {
 		}
 		if blocked := client.Blocked(); len(blocked) > 0 {
 			t.Errorf("%s: blocked: %v", c.Type, blocked)
+		}
+	}
+}
+
+func TestABlockDoesNotHideTheErrorThatLedToIt(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }))
+	defer server.Close()
+	for _, c := range objectStores(server.URL) {
+		s, err := node.OpenSource(c, storeClient(t, web.Config{DenyListThreshold: 2}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fetchFirst(t, s); err == nil || !strings.Contains(err.Error(), "503") || strings.Contains(err.Error(), "is not asked") {
+			t.Errorf("%s: error %v, want the one of the store", c.Type, err)
 		}
 	}
 }

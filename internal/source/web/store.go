@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -21,7 +22,7 @@ type storeTransport struct {
 // StoreTransport returns a transport for a source in an object store. share is that of
 // the request that named the source, nil for the configuration.
 func (c *Client) StoreTransport(share *Share) http.RoundTripper {
-	t := &storeTransport{c.Transport(share != nil), c, c.deny}
+	t := &storeTransport{RoundTripper: c.Transport(share != nil), client: c, deny: c.deny}
 	if share != nil {
 		t.deny = share.deny
 	}
@@ -33,24 +34,52 @@ func (c *Client) StoreTransport(share *Share) http.RoundTripper {
 func (t *storeTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host := strings.ToLower(req.URL.Host)
 	if why := t.deny.blocked(host); why != "" {
+		if req.Body != nil {
+			_ = req.Body.Close() // as each RoundTripper does
+		}
 		return nil, fault.New(fault.Transport, host, "%s", why)
 	}
 	resp, err := t.RoundTripper.RoundTrip(req)
 	switch {
-	case err == nil && resp.StatusCode < 400:
-		t.client.count(t.deny, host, nil)
-	case err == nil:
+	case err != nil:
+		t.broken(req, host, err)
+	case resp.StatusCode >= 400:
 		t.client.count(t.deny, host, verdict(host, resp.StatusCode))
-	case !isCanceled(req.Context()):
-		t.client.count(t.deny, host, t.client.broken(context.Background(), req.Context(), host, err))
+	case resp.Body == http.NoBody:
+		t.client.count(t.deny, host, nil)
+	default:
+		resp.Body = &storeBody{ReadCloser: resp.Body, transport: t, req: req, host: host}
 	}
 	return resp, err
 }
 
-// isCanceled reports whether a try ended because its caller left, not because it took
-// too long.
-func isCanceled(ctx context.Context) bool {
+// broken counts an error of a connection, unless the caller left.
+func (t *storeTransport) broken(req *http.Request, host string, err error) {
 	var over transfer.Overdue
-	cause := context.Cause(ctx)
-	return cause != nil && cause != transfer.ErrStalled && !errors.As(cause, &over)
+	ctx := req.Context()
+	if cause := context.Cause(ctx); cause == nil || cause == transfer.ErrStalled || errors.As(cause, &over) {
+		t.client.count(t.deny, host, t.client.broken(context.Background(), ctx, host, err))
+	}
+}
+
+// storeBody is the body of an answer. Its end or its first error counts; a body that is
+// closed before does not.
+type storeBody struct {
+	io.ReadCloser
+	transport *storeTransport
+	req       *http.Request
+	host      string
+	isCounted bool
+}
+
+func (b *storeBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !b.isCounted {
+		if b.isCounted = true; err == io.EOF {
+			b.transport.client.count(b.transport.deny, b.host, nil)
+		} else {
+			b.transport.broken(b.req, b.host, err)
+		}
+	}
+	return n, err
 }
