@@ -47,13 +47,20 @@ import (
 
 // Is reports whether head is the beginning of a crash report.
 func Is(head []byte) bool {
-	return hasLine(head, "Incident Identifier:") || hasLine(head, "Report Version:")
+	return hasLine(head, "Incident Identifier:", "") || hasLine(head, "Report Version:", "")
 }
 
-// hasLine reports whether the first line with a text begins with it.
-func hasLine(head []byte, text string) bool {
-	at := bytes.Index(head, []byte(text))
-	return at == 0 || at > 0 && head[at-1] == '\n'
+// hasLine reports whether the first line that begins with a text has another text, too.
+func hasLine(head []byte, text, other string) bool {
+	if !bytes.HasPrefix(head, []byte(text)) {
+		at := bytes.Index(head, []byte("\n"+text))
+		if at < 0 {
+			return false
+		}
+		head = head[at+1:]
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return bytes.Contains(line, []byte(other))
 }
 
 // Rewrite writes the crash report with names. It refuses one of more than

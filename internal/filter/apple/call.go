@@ -50,7 +50,7 @@ type call struct {
 // The texts of nodes without a name, of sample and spindump.
 var (
 	sampled = regexp.MustCompile(`^\?\?\?  \(in (.+)\)  load address 0x([0-9a-f]+) \+ 0x[0-9a-fx,.]+  \[(0x[0-9a-fx,.]+)\]`)
-	spun    = regexp.MustCompile(`^\?\?\? \((.+) \+ ([0-9]+)\) \[(0x[0-9a-f]+)\]`)
+	spun    = regexp.MustCompile(`^\?\?\? \(([^[]+) \+ ([0-9]+)\) \[(0x[0-9a-f]+)\]`)
 )
 
 func parseCall(text []byte) (c call, ok bool) {

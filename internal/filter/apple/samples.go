@@ -14,8 +14,11 @@ import (
 
 // IsSamples reports whether head is the beginning of a report of sample or spindump.
 func IsSamples(head []byte) bool {
-	return hasLine(head, "Analysis of sampling ") || hasLine(head, "Powerstats for:") ||
-		hasLine(head, "Report Version:") && (hasLine(head, "Data Source:") || hasLine(head, "Heaviest stack "))
+	if hasLine(head, "Incident Identifier:", "") { // of a crash
+		return false
+	}
+	return hasLine(head, "Analysis of sampling ", " (pid ") || hasLine(head, "Powerstats for:", " [") ||
+		hasLine(head, "Report Version:", "") && (hasLine(head, "Data Source:", "") || hasLine(head, "Heaviest stack ", ""))
 }
 
 // RewriteSamples writes a report of sample or spindump with names. It refuses one of more
@@ -40,7 +43,7 @@ type samples struct {
 
 // read reads the call trees. Those of a process precede the list of its images.
 func (s *samples) read(data []byte) {
-	at, isFlat, isList := 0, false, false
+	at, isFlat, isList, isProcess := 0, false, false, false
 	last := -1 // the call of the line before
 	for line := range bytes.Lines(data) {
 		n := parseNode(bytes.TrimRight(line, " \t\r\n"))
@@ -60,9 +63,14 @@ func (s *samples) read(data []byte) {
 			s.addImage(line)
 		case isList:
 			s.ask()
-			isList = false
+			isList, isProcess = false, false
 		case bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("Binary Images:")):
 			s.images, isList = map[uint64]applecrash.Image{}, true
+		case bytes.HasPrefix(line, []byte("Process:")) || bytes.HasPrefix(line, []byte("Powerstats for:")):
+			if isProcess { // the one before has no list
+				s.done = len(s.calls)
+			}
+			isProcess = true
 		}
 		at += len(line)
 	}
@@ -84,7 +92,7 @@ func (s *samples) ask() {
 	for ; s.done < len(s.calls); s.done++ {
 		c := &s.calls[s.done]
 		i, ok := s.images[c.base]
-		if !ok {
+		if !ok || !isImage(&i, c.image) {
 			continue
 		}
 		i.Name = strings.Trim(string(c.image), "<>")
@@ -102,6 +110,14 @@ func (s *samples) ask() {
 		}
 	}
 	s.images = nil
+}
+
+// isImage reports whether an image has the name, or the UUID in angle brackets, of a node.
+func isImage(i *applecrash.Image, name []byte) bool {
+	if id, ok := bytes.CutPrefix(name, []byte("<")); ok {
+		return strings.EqualFold(i.UUID, string(bytes.TrimSuffix(id, []byte(">"))))
+	}
+	return i.Path == "" || i.Path[strings.LastIndexByte(i.Path, '/')+1:] == string(name)
 }
 
 // appendTo appends the report with names.

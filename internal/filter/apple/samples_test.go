@@ -136,6 +136,7 @@ func TestOtherLinesOfSamplesAreCopied(t *testing.T) {
 		"1 ??? (Quince + 768) [0x100000301]", "1 ??? (Quince + 18446744073709551616) [0x100000300]", "1 ??? (Quince + 0x300) [0x100000300]",
 		"1 ???  (in Quince)  load address 0x100000000 + 0x300  []", "1 ???  (in Quince)  load address 0x100000000 + 0x300  [0x,0x100000300]",
 		"1 ???  (in Quince)  load address 0x100000000 + 0x300  [0x300]", "1 ???  (in Quince)  load address 0x100000000 + 0x300  [...]",
+		"1 ??? (Quince + 1) [0x1] 1 (Quince + 768) [0x100000300]",
 		"1 (??? (Quince + 768) [0x100000300]", "??? (Quince + 768) [0x100000300]", "*1 ??? (Quince + 768) [0x100000300]", "1??? (Quince + 768) [0x100000300]",
 		"int x[0x100000300];", "00000300  ??? (Quince", "0x100000300: 00 01 ??? (Quince + 768) [0x100000300]",
 	} {
@@ -145,6 +146,19 @@ func TestOtherLinesOfSamplesAreCopied(t *testing.T) {
 	}
 	if in := images + "1 ??? (Quince + 768) [0x100000300]\n"; rewriteSamples(t, sampleNames(), in) != in {
 		t.Error("a frame after the images of its process gets a name")
+	}
+}
+
+func TestNodesHaveNamesOfTheirProcessOnly(t *testing.T) {
+	const pip = "Process: Pip [2]\n  1 ??? (Pip + 768) [0x100000300]\n  Binary Images:\n 0x100000000 - 0x100007fff Pip (1) <00112233-4455-6677-8899-AABBCCDDEEFF> /Applications/Pip\n"
+	const named = "Process: Pip [2]\n  1 caller + 0 (/p.c:1 in Pip + 768) [0x100000300]\n"
+	for _, before := range []string{
+		"Process: Pip [1]\n  1 ??? (Pip + 768) [0x100000300]\n\n", "  1 ??? (Quince + 768) [0x100000300]\n",
+		"  1 ??? (<3B1F2A4C-5D6E-7F80-A1B2-C3D4E5F60718> + 768) [0x100000300]\n",
+	} {
+		if got := rewriteSamples(t, sampleNames(), before+pip); !strings.HasPrefix(got, before+named) {
+			t.Errorf("got\n%s", got)
+		}
 	}
 }
 
@@ -189,7 +203,10 @@ func TestLargeSamplesAreRefused(t *testing.T) {
 func TestIsSamplesTellsReports(t *testing.T) {
 	for head, want := range map[string]bool{
 		sampled: true, spun: true, "Sampling process 1 for 3 seconds\n" + sampled: true, "Powerstats for:   a [1]\n": true,
-		"Report Version: 18\n\nHeaviest stack for the target process:\n": true,
+		"Report Version: 18\n\nHeaviest stack for the target process:\n":   true,
+		"Report Version: 18\nby Data Source: x\nData Source: Stackshots\n": true,
+		"Incident Identifier: 1\nReport Version: 12\nData Source: db\n":    false,
+		"Analysis of sampling rates is done\n":                             false, "Powerstats for: x\n": false,
 		report: false, "Data Source: db\n": false, "an Analysis of sampling \n": false, "Heaviest stack \n": false,
 	} {
 		if got := apple.IsSamples([]byte(head)); got != want {

@@ -64,17 +64,18 @@ func (r *record) parseCoredump(body []byte, at int) bool {
 // parseElfutils parses the line of eu-stack --build-id after that of a frame:
 // [BUILDID]@0xBASE+0xOFFSET. Eu-stack steps back itself.
 func (r *record) parseElfutils(body []byte) bool {
-	at := bytes.LastIndex(body, []byte("]@0x"))
-	open := bytes.LastIndexByte(body[:max(at, 0)], '[') + 1
-	if open == 0 || at-open < minBuildID || hexLen(body[open:]) != at-open {
+	id, place, _ := bytes.Cut(bytes.TrimLeft(body, " \t"), []byte("]@0x"))
+	id, ok := bytes.CutPrefix(id, []byte("["))
+	if !ok || len(id) < minBuildID || hexLen(id) != len(id) {
 		return false
 	}
-	offset, ok := bytes.CutPrefix(bytes.TrimLeft(body[at+len("]@0x"):], "0123456789abcdef"), []byte("+0x"))
+	digits := hexLen(place)
+	offset, ok := bytes.CutPrefix(place[digits:], []byte("+0x"))
 	addr, n := hexadecimal(offset)
-	if !ok || n == 0 || n < len(offset) {
+	if !ok || digits == 0 || n == 0 || n < len(offset) {
 		return false
 	}
-	r.form, r.id, r.addr, r.space = elfutils, body[open:at], addr, filter.Relative
+	r.form, r.id, r.addr, r.space = elfutils, id, addr, filter.Relative
 	r.text, r.rest, r.place = len(body), len(body), len(body)
 	return true
 }

@@ -29,7 +29,8 @@ type log struct {
 	// The frames of the current trace: the number of the last one in the input, and
 	// how many inlined calls were added before it.
 	last, added int
-	isNative    bool // the line before is a native frame of Java
+	isNative    bool   // the line before is a native frame of Java
+	above       []byte // the file in the line before, if that is a frame of eu-stack
 
 	// The caller of a signal handler has the address of an instruction.
 	mayTrap       bool // the frame before may be the return from a signal handler
@@ -98,7 +99,7 @@ func (l *log) add(line []byte, at int) {
 	isAfterTrap := l.isTrap
 	l.isTrap = bytes.Contains(line, rtName) && (bytes.Contains(line, restoreName) || bytes.Contains(line, sigreturnName))
 	if l.memory.add(line) || !r.parse(line) {
-		l.isNative, l.mayTrap = false, false
+		l.isNative, l.mayTrap, l.above = false, false, l.above[:0]
 		l.addKernel(line)
 		return
 	}
@@ -113,6 +114,9 @@ func (l *log) add(line []byte, at int) {
 		r.exact = -1
 		r.index = l.ask(r)
 		l.records = append(l.records, *r)
+		if l.above = l.above[:0]; r.form == numbered {
+			l.above = append(l.above, r.name...)
+		}
 	}
 	l.isNative = r.form == java
 }
@@ -190,9 +194,8 @@ func (l *log) module(r *record) (int32, bool) {
 	case coredump, dart:
 		r.id = l.ids[string(r.name)]
 	case elfutils:
-		r.name = r.id
-		if n := len(l.records); n > 0 && l.records[n-1].to == r.from && len(l.records[n-1].name) > 0 {
-			r.name = l.records[n-1].name
+		if r.name = l.above; len(r.name) == 0 {
+			r.name = r.id
 		}
 	case backtrace:
 		r.name = l.program(r.name)

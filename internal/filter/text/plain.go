@@ -49,6 +49,9 @@ func (r *record) parseBacktrace(body []byte) bool {
 	} else if short, found := bytes.CutSuffix(file, []byte("()")); found {
 		file = short
 	} else if offset, open, found := offsetAtEnd(file, "(0x"); found { // of Ruby, without a symbol
+		if bytes.IndexAny(file[:open], " \t") >= 0 || len(file) != at-1 {
+			return false
+		}
 		file, isAbsolute = file[:open], offset == addr && addr>>32 != 0
 		if offset != addr {
 			addr, space = offset, filter.Linked

@@ -95,7 +95,7 @@ func (r *record) parseDart(body []byte) {
 func (r *record) parseGlog(body []byte) bool {
 	const unknown = " (unknown)"
 	at := bytes.LastIndex(body, []byte("@ "))
-	if at < 0 || !bytes.HasSuffix(body, []byte(unknown)) {
+	if at < 0 || at > 0 && body[at-1] != ' ' && body[at-1] != '\t' || !bytes.HasSuffix(body, []byte(unknown)) {
 		return false
 	}
 	address, ok := bytes.CutPrefix(bytes.TrimLeft(body[at+1:], " "), []byte("0x"))

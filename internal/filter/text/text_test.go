@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/filtertest"
@@ -223,6 +225,9 @@ var lines = []struct{ name, in, out string }{
 		"#0  0x000055c000001100 - /bin/app\n    [" + id + "]@0x55c000000000+0x100 in inner at /a.c:3:5\n    [" + id + "]@0x55c000000000+0x100 in outer at /a.c:8:1\n#1  0x000055c000001201 - 1 f - app\n" +
 			"    [" + id + "]@0x55c000000000+0x200 in main at /a.c:12\n    /a.c:12\n#2  0x000055c000001300\n    [" + id + "]@0x55c000000000+0x300 in _start\n"},
 	{"other texts with build ids", "[" + id + "]@0x1\n[" + id + "]@0x1+0x\n[" + id + "]@0x1+0x200 \"x\"\n[" + id + "z]@0x1+0x200\n" + id + "]@0x1+0x200\n[0123]@0x1+0x200\n]@0x1+0x200\n[" + id + "]@1+0x200\n", ""},
+	{"build ids after other texts", "see [" + id + "]@0x1+0x200\n[" + id + "]@0x+0x200\n", ""},
+	{"other calls with a number", "/bin/app: handler(0x201) [0x55aa]\nint y = app(0x201)[0x10]\napp (0x201) [0x55aa]\nsee /bin/app(0x201) [0x55aa]\napp(0x201)[0x55aa]\n", ""},
+	{"other texts of glog", maps + "me@ 0x55c000001201 (unknown)\n", ""},
 	{"crash report of Ruby", maps + "/bin/app(0x201) [0x55aa]\napp(0x55c000001101) [0x55c000001101]\n/lib/b(0x55c000009999) [0x55c000009999]\n(0x201) [0x55aa]\n/bin/app(f(0x201)) [0x55aa]\napp(0x1201) [0x1201]\n",
 		maps + "/bin/app(0x201) [0x55aa] in main at /a.c:12\napp(0x55c000001101) [0x55c000001101] in inner at /a.c:3:5\napp(0x55c000001101) [0x55c000001101] in outer at /a.c:8:1\n" +
 			"/lib/b(0x55c000009999) [0x55c000009999]\n(0x201) [0x55aa]\n/bin/app(f(0x201)) [0x55aa]\napp(0x1201) [0x1201] in main at /a.c:12\n"},
@@ -240,6 +245,22 @@ var lines = []struct{ name, in, out string }{
 	{"stack of strace", " > /bin/app(main+0x1) [0x201]\n > /bin/app() [0x301]\n", " > /bin/app(main+0x1) [0x201] in main at /a.c:12\n > /bin/app() [0x301] in _start\n"},
 	{"address of more than 64 bits", "    #0 0x1  (app+0x10000000000000100)\n", ""},
 	{"noise", "\x00\xff#0 0x#1 (#2 0x1  (+0x)\n#\n#1\n   #1 \n\r\r\n(+0x1)\n#0 0x1 (BuildId: )\n", ""},
+}
+
+// Lines that arrive one by one belong to those before them.
+func TestStacksOfElfutilsArriveInParts(t *testing.T) {
+	in := "#0  0x000055c000001201 - /bin/app\n    [0123456789abcdef]@0x55c000000000+0x200\nx\n    [0123456789abcdef]@0x55c000000000+0x200\n"
+	asked := &filter.Run{Names: filtertest.Names{}}
+	if err := text.Filter(t.Context(), asked, bufio.NewReader(iotest.OneByteReader(strings.NewReader(in))), bufio.NewWriter(io.Discard)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range asked.Missing() {
+		names = append(names, m.Name)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"0123456789abcdef", "app"}) {
+		t.Errorf("asked for %q", names)
+	}
 }
 
 func TestLines(t *testing.T) {
