@@ -58,7 +58,9 @@ func (t *storeTransport) broken(req *http.Request, host string, err error) {
 	var over transfer.Overdue
 	ctx := req.Context()
 	if cause := context.Cause(ctx); cause == nil || cause == transfer.ErrStalled || errors.As(cause, &over) {
-		t.client.count(t.deny, host, t.client.broken(context.Background(), ctx, host, err))
+		failed := t.client.broken(context.Background(), ctx, host, err)
+		failed.Detail, _, _ = strings.Cut(failed.Detail, `"`) // a quoted text is of the server
+		t.client.count(t.deny, host, failed)
 	}
 }
 
