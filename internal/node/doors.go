@@ -60,7 +60,7 @@ func (n *Node) Front(cfg *config.Config) (*api.Front, error) {
 	}
 	n.sentry = sentry.New(cfg.Sentry, sentry.Deps{
 		Store: answers, Grant: access.Grant, Engine: n.engineFor, Fetch: n.client.Text, File: n.proxied, Sources: len(n.sources.all),
-		Timeout: cfg.Network.Defaults().MaxDownloadTimeout, Now: time.Now, Log: n.log,
+		Now: time.Now, Log: n.log,
 		Spool: n.spool, Crashes: n.crashesFor, MaxDump: cfg.Crash.Defaults().MaxDump,
 	})
 	profilers := elastic.New(cfg.Elastic, elastic.Deps{

@@ -30,8 +30,7 @@ type Deps struct {
 	Fetch func(ctx context.Context, url string, headers map[string]bin.Secret, verify bool) ([]byte, error)
 	// File opens the first requested file that the configured sources have.
 	File    func(ctx context.Context, s Search, asked []source.FileRequest) (api.File, error)
-	Sources int           // number of configured sources
-	Timeout time.Duration // of a download
+	Sources int // number of configured sources
 	// Spool returns a temporary file for a dump.
 	Spool func() (cache.Spool, error)
 	// Crashes returns a processor of dumps over the sources of a search.

@@ -2,7 +2,6 @@ package sentry
 
 import (
 	"io"
-	"time"
 
 	"symbolon/internal/api/json"
 	"symbolon/internal/api/wire"
@@ -20,7 +19,6 @@ type encoder struct {
 	names    *names
 	work     demangle.Work // on names of this answer
 	excerpts *excerpts
-	timeout  time.Duration // the time limit of a download
 	to       io.Writer
 	txt      []byte      // a string of a frame
 	sent     wire.Extras // of the frame that is being written
@@ -31,7 +29,7 @@ type encoder struct {
 
 // newEncoder returns an encoder that writes to w.
 func (d *Door) newEncoder(q *request, w io.Writer) *encoder {
-	return &encoder{request: q, req: q.query(), names: &d.names, to: w, timeout: d.deps.Timeout, excerpts: newExcerpts()}
+	return &encoder{request: q, req: q.query(), names: &d.names, to: w, excerpts: newExcerpts()}
 }
 
 // release releases the result and the memory of the encoder.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -201,17 +202,15 @@ func (e *encoder) chosen(all []candidate, trail []locate.Tried, found bool, why 
 	if at < 0 && kindOf(why) == fault.Malformed {
 		at = slices.IndexFunc(all, func(c candidate) bool { return c.fault != nil && c.fault.Kind == fault.Malformed })
 	}
-	u.status, u.why = e.verdict(why)
+	u.status, u.why = verdict(why)
 	if u.status == "notfound" || u.status == "noperm" {
 		u.status = "error"
 	}
 	return at, u
 }
 
-// verdict returns the status and the details of a fault, as Symbolicator has them:
-// for a timeout the limit of a download with its retries, unless the server answered
-// with a status.
-func (e *encoder) verdict(f *fault.Error) (status, details string) {
+// verdict returns the status and the details of a fault, as Symbolicator has them.
+func verdict(f *fault.Error) (status, details string) {
 	if f == nil {
 		return "ok", ""
 	}
@@ -226,7 +225,7 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 		if f.Status != 0 {
 			return "error", "download failed: " + f.Detail
 		}
-		return "error", "download timed out after " + shortTime(e.timeout)
+		return "error", "download timed out" + afterLimit(f.Detail)
 	case fault.Unsupported:
 		return "error", "unsupported: " + f.Detail
 	case fault.Transport:
@@ -237,6 +236,15 @@ func (e *encoder) verdict(f *fault.Error) (status, details string) {
 		return "error", "download failed: " + detail
 	}
 	return "error", "internal error"
+}
+
+// afterLimit returns the time limit that the detail of a timeout ends with.
+func afterLimit(detail string) string {
+	limit, err := time.ParseDuration(detail[strings.LastIndexByte(detail, ' ')+1:])
+	if err != nil {
+		return ""
+	}
+	return " after " + shortTime(limit)
 }
 
 // shortTime formats a duration in the largest unit, up to seconds, in which it is at
@@ -259,7 +267,7 @@ func (e *encoder) candidate(c *candidate) {
 	e.Key("source").String(c.source)
 	e.Key("location").String(c.location)
 	e.Key("download").Open('{')
-	e.statusOf(e.verdict(c.fault))
+	e.statusOf(verdict(c.fault))
 	if c.fault == nil {
 		e.Key("features")
 		e.features(c.features, c.vcs)

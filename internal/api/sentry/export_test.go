@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
 	"symbolon/internal/api/wire"
 	"symbolon/internal/demangle"
@@ -114,7 +113,7 @@ func Encode(body io.Reader, run Run, to io.Writer) error {
 		return err
 	}
 	defer look.Release()
-	e := &encoder{request: q, res: &whole{look, len(known)}, req: req, known: known, names: &testNames, excerpts: &excerpts{}, timeout: 5 * time.Minute}
+	e := &encoder{request: q, res: &whole{look, len(known)}, req: req, known: known, names: &testNames, excerpts: &excerpts{}}
 	e.Begin(to)
 	defer e.Encoder.Release()
 	e.answer()

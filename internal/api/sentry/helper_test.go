@@ -109,7 +109,7 @@ func (l *lookup) Release() {}
 // door returns a door over an engine, and a front for it.
 func door(t *testing.T, cfg sentry.Config, deps sentry.Deps, run sentry.Run) (*api.Front, *sentry.Door) {
 	t.Helper()
-	deps.Now, deps.Log, deps.Timeout = time.Now, quiet, 90*time.Second
+	deps.Now, deps.Log = time.Now, quiet
 	d := sentry.NewWith(cfg, deps, func(sentry.Search) (sentry.Run, error) { return run, nil })
 	t.Cleanup(d.Close)
 	return front(d), d

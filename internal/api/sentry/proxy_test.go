@@ -115,7 +115,7 @@ func TestRetryAfterGrowsWithTheWait(t *testing.T) {
 	var offset atomic.Int64
 	gate := make(chan struct{})
 	now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-	deps := sentry.Deps{Now: now, Log: quiet, Timeout: 90 * time.Second}
+	deps := sentry.Deps{Now: now, Log: quiet}
 	d := sentry.NewWith(sentry.Config{}, deps, func(sentry.Search) (sentry.Run, error) { return gated(gate), nil })
 	t.Cleanup(d.Close)
 	f := front(d)
