@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"symbolon/internal/fault"
 	"symbolon/internal/format/applecrash"
@@ -210,17 +211,13 @@ func TestReadUnknownTextIsEmpty(t *testing.T) {
 func TestReadRefusesInvalidReports(t *testing.T) {
 	for _, c := range []struct{ report, want string }{
 		{"\nIncident Identifier: plum", `line 2: malformed: invalid incident identifier "plum": must be a UUID`},
-		{"Date/Time: yesterday", `line 1: malformed: invalid timestamp "yesterday"`},
-		{"Date/Time: 9999-12-31 23:59:59 -0100", "invalid timestamp"},
-		{"Report Version: -1", "invalid report version"},
-		{header + "\nBinary Images:\n0x1 - 0x2 a arm64 <plum> /a", `line 4: malformed: invalid binary image identifier "plum"`},
+		{"Report Version: -1", "line 1: malformed: invalid report version"},
+		{header + "\nReport Version: twelve", "line 3: malformed: invalid report version"},
+		{`{"threads": [{}], "incident": "plum"}`, "incident: malformed: invalid incident identifier"},
 		{`{"threads": [`, "invalid report: unexpected EOF"},
 		{header + `{"threads": [`, "JSON, offset 13: malformed: invalid report: unexpected end of JSON input"},
 		{header, "has neither threads nor usedImages"},
 		{`{"threads": "none"}`, "cannot unmarshal"},
-		{`{"threads": [{}], "incident": "plum"}`, "incident: malformed: invalid incident identifier"},
-		{`{"threads": [{}], "captureTime": "plum"}`, "captureTime: malformed: invalid timestamp"},
-		{`{"usedImages": [{"base": 1, "uuid": "plum"}]}`, "usedImages[0]: malformed: invalid binary image identifier"},
 		{`{"threads": [` + strings.Repeat("{},", 1<<18) + "{}]}", "more than 524288 values"},
 		{strings.Repeat("\n", 1<<19+1), "more than 524288 lines"},
 		{strings.Repeat(" ", applecrash.MaxSize+1), "more than 16777216"},
@@ -240,6 +237,81 @@ func TestReadRefusesInvalidReports(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || fault.KindOf(err) != fault.Malformed {
 			t.Errorf("%.40q: error %v, want %q", c.report, err, c.want)
 		}
+	}
+}
+
+func TestReadSkipsInvalidFields(t *testing.T) {
+	const rest = `"threads": [{"id": 0, "crashed": false, "frames": []}], `
+	for report, want := range map[string]string{
+		"Date/Time: yesterday\nThread 0:\nBinary Images:\n0x1 - 0x2 a arm64 <plum> /a\n0x3 - 0x4 b arm64 <0f1e2d": `{"metadata": {}, ` + rest +
+			`"binary_images": [{"addr": "0x1", "size": 1, "name": "a", "arch": "arm64", "path": "/a"}, {"addr": "0x3", "size": 1, "name": "b", "arch": "arm64"}]}`,
+		`{"threads": [{}], "captureTime": "plum", "usedImages": [{"base": 1, "uuid": "plum"}]}`: `{"metadata": {}, ` + rest + `"binary_images": [{"addr": "0x1", "size": 0}]}`,
+	} {
+		check(t, report, want)
+	}
+}
+
+func TestReadOtherSpellingsOfNumbers(t *testing.T) {
+	for _, id := range []string{"{0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0}", "urn:uuid:0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "0F1E2D3C4B5A69788796A5B4C3D2E1F0"} {
+		check(t, "Incident Identifier: "+id+"\nReport Version: +12", `{"incident_identifier": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",
+			"report_version": 12, "metadata": {}, "threads": [], "binary_images": []}`)
+	}
+}
+
+func TestReadTimesOfOtherWriters(t *testing.T) {
+	for text, want := range map[string]string{
+		"2022-11-30 23:30:00 -0130":         "2022-12-01T01:00:00Z",
+		"2022-11-30 23:30:00.123456 -01:30": "2022-12-01T01:00:00Z",
+		"2022-11-30 23:30:00.75-0130":       "2022-12-01T01:00:00Z",
+		"2022-11-30 23:30:00-01:30":         "2022-12-01T01:00:00Z",
+		"2022-12-01T01:00:00Z":              "2022-12-01T01:00:00Z",
+		"2022-11-30T23:30:00.75-01:30":      "2022-12-01T01:00:00Z",
+		"2022-11-30T23:30:00-0130":          "2022-12-01T01:00:00Z",
+		"2022-12-01 01:00:00 Z":             "2022-12-01T01:00:00Z",
+		"2022-2-3  4:5:6 +0000":             "2022-02-03T04:05:06Z",
+		"1969-12-31 23:59:59.9 +0000":       "1969-12-31T23:59:59Z",
+		"9999-12-31 23:59:59 -0100":         "0001-01-01T00:00:00Z", // has no JSON
+		"2022-11-30 23:30:00":               "0001-01-01T00:00:00Z",
+	} {
+		r, err := applecrash.Read([]byte("Date/Time: " + text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Time.Format(time.RFC3339); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestReadImagesWithBrackets(t *testing.T) {
+	const id = "0f1e2d3c4b5a69788796a5b4c3d2e1f1"
+	for line, want := range map[string]applecrash.Image{
+		"0x1 - 0x2 a<b> arm64 (1 <2>) <" + id + "> /a": {Name: "a<b>", Arch: "arm64", Version: "1 <2>", Path: "/a"},
+		"0x1 - 0x2 a arm64 <" + id + "> /a<b>":         {Name: "a", Arch: "arm64", Path: "/a<b>"},
+		"0x1 - 0x2 ??? arm64 <" + id + "> /a":          {Name: "???", Arch: "arm64", Path: "/a"},
+	} {
+		want.Addr, want.Size, want.UUID = 1, 1, "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f1"
+		r, err := applecrash.Read([]byte("Binary Images:\n" + line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Images, []applecrash.Image{want}) {
+			t.Errorf("%s: got %+v", line, r.Images)
+		}
+	}
+	const none = "Binary Images:\n0x0 - 0xffff ??? unknown-arch <00000000000000000000000000000000> ???\n0x0 - 0xffff ??? (*) <> ???"
+	if r, err := applecrash.Read([]byte(none)); err != nil || len(r.Images) > 0 {
+		t.Errorf("memory without an image: got %v, %v", r.Images, err)
+	}
+}
+
+func TestInformationHasNoEmptyLinesAround(t *testing.T) {
+	r, err := applecrash.Read([]byte("Application Specific Information:\n\nabort\n\nagain\n\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "abort\n\nagain"; r.Info != want {
+		t.Errorf("got %q, want %q", r.Info, want)
 	}
 }
 

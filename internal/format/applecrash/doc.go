@@ -32,11 +32,11 @@
 //
 // # Errors and limits
 //
-// An identifier, time or version that cannot be parsed makes the report
-// invalid, as do JSON that ends early and JSON without threads and images. A
-// JSON value of another type than usual is skipped. A text without any known
-// line is an empty Report; bytes that are not a text, such as an archive or
-// UTF-16, are invalid.
+// An incident identifier or version that cannot be parsed makes the report
+// invalid, as do JSON that ends early and JSON without threads and images. A time
+// and the UUID of an image are skipped then, as is a JSON value of another type
+// than usual. A text without any known line is an empty Report; bytes that are
+// not a text, such as an archive or UTF-16, are invalid.
 //
 // A report has at most MaxSize bytes, and half a million lines or JSON values,
 // which take up to 250 MB. A Report does not change, and is safe for concurrent

@@ -81,16 +81,10 @@ func readJSON(header, body []byte) (*Report, error) {
 	if err := r.setIncident("incident", cmp.Or(ips.Incident, h.Incident)); err != nil {
 		return nil, err
 	}
-	if err := r.setTime("captureTime", cmp.Or(ips.CaptureTime, h.Time)); err != nil {
-		return nil, err
-	}
-	for n, i := range ips.UsedImages {
-		if i.Base == 0 && i.Name == "" {
-			continue
-		}
-		image := Image{Address(i.Base), i.Size, i.UUID, i.Name, i.Arch, join(i.Short, " - ", i.Version, ""), i.Path}
-		if err := r.addImage(fmt.Sprintf("usedImages[%d]", n), image); err != nil {
-			return nil, err
+	r.setTime(cmp.Or(ips.CaptureTime, h.Time))
+	for _, i := range ips.UsedImages {
+		if i.Base != 0 || i.Name != "" {
+			r.addImage(Image{Address(i.Base), i.Size, i.UUID, i.Name, i.Arch, join(i.Short, " - ", i.Version, ""), i.Path})
 		}
 	}
 	ips.fields(r, &h)

@@ -89,6 +89,28 @@ func addresses(line string) (frames []Frame) {
 	return frames
 }
 
+// longestUUID is the number of characters of a UUID between brackets, with hyphens.
+const longestUUID = 36
+
+// identifier returns the position of "<UUID>" in a line, or else that of the first "<",
+// whose text ends early or is not a UUID; -1: there is none. Names and versions may have
+// brackets too.
+func identifier(line string) int {
+	for at := range len(line) {
+		if line[at] != '<' {
+			continue
+		}
+		text, _, closed := strings.Cut(line[at+1:min(at+2+longestUUID, len(line))], ">")
+		if !closed {
+			continue
+		}
+		if _, ok := ident.ParseUUID(text); ok {
+			return at
+		}
+	}
+	return strings.IndexByte(line, '<')
+}
+
 // ParseImage parses "0x1000 - 0x1fff +Name arch (version) <UUID> /path".
 func ParseImage(line string) (i Image, ok bool) {
 	start, rest := word(strings.TrimLeft(line, " \t"))
@@ -99,9 +121,9 @@ func ParseImage(line string) (i Image, ok bool) {
 		return i, false
 	}
 	i.Size = uint64(end - i.Addr)
-	if head, tail, ok := strings.Cut(rest, "<"); ok {
-		rest = head
-		i.UUID, i.Path, _ = strings.Cut(tail, ">")
+	if at := identifier(rest); at >= 0 {
+		i.UUID, i.Path, _ = strings.Cut(rest[at+1:], ">")
+		rest = rest[:at]
 	} else if slash := strings.Index(rest, " /"); slash >= 0 {
 		rest, i.Path = rest[:slash], rest[slash:]
 	}

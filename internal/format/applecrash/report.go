@@ -2,6 +2,7 @@ package applecrash
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"symbolon/internal/fault"
@@ -87,8 +88,9 @@ func (r *Report) set(key, value string) {
 	}
 }
 
+// setIncident sets the identifier, a UUID in any spelling that Symbolicator reads.
 func (r *Report) setIncident(place, text string) error {
-	uuid, ok := ident.ParseUUID(text)
+	uuid, ok := ident.ParseUUID(strings.Trim(strings.TrimPrefix(text, "urn:uuid:"), "{}"))
 	if !ok && text != "" {
 		return bad(place, "invalid incident identifier %.60q: must be a UUID", text)
 	}
@@ -96,26 +98,28 @@ func (r *Report) setIncident(place, text string) error {
 	return nil
 }
 
-func (r *Report) setTime(place, text string) error {
-	if text == "" {
-		return nil
-	}
-	const layout = "2006-01-02 15:04:05 -0700"
-	t, err := time.Parse(layout, text)
-	if err != nil || t.UTC().Year() < 0 || t.UTC().Year() > 9999 { // others have no JSON
-		return bad(place, "invalid timestamp %.60q: must be in the form %s", text, layout)
-	}
-	r.Time = t.UTC().Truncate(time.Second)
-	return nil
+// layouts are the forms of times: that of ReportCrash, and those of other writers, such
+// as HockeyApp's in RFC 3339. Seconds may have a fraction in all of them.
+var layouts = [...]string{
+	"2006-1-2 15:4:5 -0700", "2006-1-2 15:4:5 Z07:00", "2006-1-2 15:4:5-0700", "2006-1-2 15:4:5Z07:00", "2006-1-2T15:4:5-0700", "2006-1-2T15:4:5Z07:00",
 }
 
-// addImage adds an image whose UUID has any spelling.
-func (r *Report) addImage(place string, i Image) error {
-	uuid, ok := ident.ParseUUID(i.UUID)
-	if !ok && i.UUID != "" {
-		return bad(place, "invalid binary image identifier %.60q: must be a UUID", i.UUID)
+func (r *Report) setTime(text string) {
+	for _, layout := range layouts {
+		t, err := time.Parse(layout, text)
+		if t = t.UTC(); err == nil && t.Year() >= 0 && t.Year() <= 9999 { // others have no JSON
+			r.Time = t.Truncate(time.Second)
+			return
+		}
 	}
-	i.UUID = uuid
+}
+
+// addImage adds an image whose UUID has any spelling. Memory without an image has the
+// name ???, and the UUID of zeros.
+func (r *Report) addImage(i Image) {
+	i.UUID, _ = ident.ParseUUID(i.UUID)
+	if name, _, _ := strings.Cut(i.Name, " "); name == "???" && strings.Trim(i.UUID, "0-") == "" {
+		return
+	}
 	r.Images = append(r.Images, i)
-	return nil
 }

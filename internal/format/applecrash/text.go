@@ -55,13 +55,11 @@ func readText(text []byte, line int) (*Report, error) {
 		if t.isHeader(line) {
 			continue
 		}
-		added, err := t.add(line)
-		if err == nil && !added {
+		if !t.add(line) {
 			t.section = inFields
-			err = t.field(line)
-		}
-		if err != nil {
-			return nil, err
+			if err := t.field(line); err != nil {
+				return nil, err
+			}
 		}
 	}
 	t.finish()
@@ -125,7 +123,7 @@ func newThread(id uint64, text string) Thread {
 }
 
 // add adds a line to its section. It returns false if that ends before the line.
-func (t *textReader) add(line string) (bool, error) {
+func (t *textReader) add(line string) bool {
 	switch t.section {
 	case inThread, inException:
 		frames := &t.r.Exception
@@ -134,28 +132,28 @@ func (t *textReader) add(line string) (bool, error) {
 		}
 		if f, _, ok := ParseFrame(line); ok {
 			*frames = append(*frames, f)
-			return true, nil
+			return true
 		}
 		if list := addresses(line); t.section == inException && list != nil {
 			*frames = append(*frames, list...)
-			return true, nil
+			return true
 		}
 	case inRegisters:
-		return t.addRegisters(line), nil
+		return t.addRegisters(line)
 	case inImages:
 		i, ok := ParseImage(line)
-		if !ok || i.Name == "???" { // memory without an image
-			return ok || line == "", nil
+		if ok {
+			t.r.addImage(i)
 		}
-		return true, t.r.addImage(t.place(), i)
+		return ok || line == ""
 	case inInfo:
 		t.info = append(t.info, line)
-		return true, nil
+		return true
 	case inSyslog:
 		t.syslog = append(t.syslog, line)
-		return true, nil
+		return true
 	}
-	return false, nil
+	return false
 }
 
 // addRegisters adds the registers of "rax: 0x0  rbx: 0x1", and reports whether
@@ -183,9 +181,9 @@ func (t *textReader) field(line string) error {
 	case "Incident Identifier":
 		return t.r.setIncident(t.place(), value)
 	case "Date/Time":
-		return t.r.setTime(t.place(), value)
+		t.r.setTime(value)
 	case "Report Version":
-		n, err := strconv.ParseUint(value, 10, 32)
+		n, err := strconv.ParseUint(strings.TrimPrefix(value, "+"), 10, 32)
 		if err != nil && value != "" {
 			return bad(t.place(), "invalid report version %.60q: must be a number of 32 bits", value)
 		}
@@ -202,8 +200,8 @@ func (t *textReader) field(line string) error {
 
 // finish sets the values that are known only at the end.
 func (t *textReader) finish() {
-	t.r.Info = strings.TrimRight(strings.Join(t.info, "\n"), "\n")
-	t.r.Syslog = strings.TrimRight(strings.Join(t.syslog, "\n"), "\n")
+	t.r.Info = strings.Trim(strings.Join(t.info, "\n"), "\n")
+	t.r.Syslog = strings.Trim(strings.Join(t.syslog, "\n"), "\n")
 	for i := range t.r.Threads {
 		thread := &t.r.Threads[i]
 		name := t.names[thread.ID]
