@@ -150,12 +150,10 @@ func (d *Door) readMinidump(q *request, f *form) error {
 	s := &dump.System
 	q.crash = &crashed{
 		system:    system{os: osNames[s.OS], version: s.Version, build: s.Build, arch: archName(s.Arch, ident.TypeUnknown)},
+		written:   dump.Written,
 		isCrash:   dump.Exception != nil,
 		reason:    wire.Optional{OK: true},
 		assertion: wire.Optional{Text: dump.Assertion, OK: true},
-	}
-	if !dump.Written.IsZero() {
-		q.crash.timestamp = dump.Written.Unix()
 	}
 	if e := dump.Exception; e != nil {
 		q.crash.reason.Text = fmt.Sprintf("%s / %#x", e, e.CrashAddress())
@@ -339,13 +337,10 @@ func (d *Door) readApple(q *request, f *form) error {
 	if err != nil {
 		return err
 	}
-	arch, _, _ := strings.Cut(report.CodeType, " ")
 	q.crash = &crashed{
+		written: report.Time,
 		isCrash: true,
-		system:  system{os: report.Metadata[applecrash.KeyOS], device: report.Metadata[applecrash.KeyModel], arch: archName(ident.ParseArch(arch), ident.TypeMachO)},
-	}
-	if !report.Time.IsZero() {
-		q.crash.timestamp = report.Time.Unix()
+		system:  system{os: report.Metadata[applecrash.KeyOS], device: report.Metadata[applecrash.KeyModel], arch: archName(machineOf(report), ident.TypeMachO)},
 	}
 	if m := osVersion.FindStringSubmatch(q.crash.system.os); m != nil {
 		s := &q.crash.system
@@ -360,6 +355,17 @@ func (d *Door) readApple(q *request, f *form) error {
 	}
 	q.addApple(report)
 	return nil
+}
+
+// machineOf returns the architecture of a report: the first word of its code type, or else
+// that of the first image with a known one.
+func machineOf(report *applecrash.Report) ident.Arch {
+	word, _, _ := strings.Cut(report.CodeType, " ")
+	arch := ident.ParseArch(word)
+	for i := 0; arch == ident.ArchUnknown && i < len(report.Images); i++ {
+		arch = ident.ParseArch(report.Images[i].Arch)
+	}
+	return arch
 }
 
 func (q *request) addApple(report *applecrash.Report) {

@@ -1,6 +1,8 @@
 package sentry
 
 import (
+	"time"
+
 	"symbolon/internal/api/wire"
 	"symbolon/internal/fault"
 	"symbolon/internal/locate"
@@ -10,7 +12,7 @@ import (
 // crashed is the part of an answer that describes the crash of a process, besides
 // its stack traces and modules.
 type crashed struct {
-	timestamp  int64 // seconds since 1970; 0: unknown
+	written    time.Time // zero: unknown
 	system     system
 	isCrash    bool
 	reason     wire.Optional
@@ -34,8 +36,8 @@ type unwinding struct {
 // crashFields writes the fields of an answer about a crash.
 func (e *encoder) crashFields() {
 	c := e.crash
-	if c.timestamp != 0 {
-		e.Key("timestamp").Uint(uint64(c.timestamp))
+	if !c.written.IsZero() {
+		e.Key("timestamp").Int(int(c.written.Unix()))
 	}
 	e.Key("system_info").Open('{')
 	for _, field := range [...]struct{ name, value string }{
