@@ -26,17 +26,18 @@ import (
 
 // A kind of crash file has a route of its own.
 type kind struct {
-	path string
-	part string // the part of the form with the file
-	name string
+	path    string
+	part    string // the part of the form with the file
+	name    string
+	ignored string // a part of other forms, which is skipped
 	// read makes a request for the frames of the file, which it closes then, or in the
 	// walk of the request.
 	read func(d *Door, q *request, f *form) error
 }
 
 var (
-	minidumps    = kind{"/minidump", "upload_file_minidump", "minidump", (*Door).readMinidump}
-	appleReports = kind{"/applecrashreport", "apple_crash_report", "apple crash report", (*Door).readApple}
+	minidumps    = kind{"/minidump", "upload_file_minidump", "minidump", "", (*Door).readMinidump}
+	appleReports = kind{"/applecrashreport", "apple_crash_report", "apple crash report", "rewrite_first_module", (*Door).readApple}
 )
 
 // crash answers a request with a crash file.
@@ -54,7 +55,7 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 	scope, err := client.scope(query.Get("scope"))
 	var f *form
 	if err == nil {
-		f, err = d.readForm(r, k.part)
+		f, err = d.readForm(r, k)
 	}
 	if err != nil {
 		d.refuseForm(w, r, err)
@@ -72,8 +73,6 @@ func (d *Door) crash(w http.ResponseWriter, r *http.Request, k *kind) {
 	case err != nil:
 	case f.file == nil:
 		err = api.Refuse(http.StatusBadRequest, "missing %s", k.name)
-	case hasForm(f.file):
-		err = api.Refuse(http.StatusBadRequest, "%s contains multipart form data", k.name)
 	default:
 		err = k.read(d, q, f)
 	}
@@ -142,6 +141,9 @@ func (q *request) addStacks(ctx context.Context) (err error) {
 
 // readMinidump makes q the request for the stacks of a minidump.
 func (d *Door) readMinidump(q *request, f *form) error {
+	if hasForm(f.file) {
+		return api.Refuse(http.StatusBadRequest, "minidump contains multipart form data")
+	}
 	file, _ := bin.InPlace(f.file)
 	dump, err := crash.OpenMinidump(file)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 
 // Limits of the parts of a form, besides its file.
 const (
-	maxParts = 64
-	maxPart  = 1 << 20
+	maxParts = 1000     // their number
+	maxPart  = 1 << 20  // bytes of a part that belongs to the request
+	maxRest  = 64 << 20 // bytes of all
 )
 
 // form is the content of a request with a file: the file itself, or
@@ -35,10 +36,10 @@ func (f *form) Close() {
 	}
 }
 
-// readForm reads the file in the body of a request, the part called name, into a
-// temporary file, and the other known parts into memory. The error is an *api.Refusal or
+// readForm reads the file in the body of a request into a temporary file, and the parts
+// of the form that belong to the request into memory. Others are skipped, of any size. The error is an *api.Refusal or
 // an error of the disk.
-func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
+func (d *Door) readForm(r *http.Request, k *kind) (_ *form, err error) {
 	f := &form{parts: map[string][]byte{}}
 	defer func() {
 		if err != nil {
@@ -63,17 +64,22 @@ func (d *Door) readForm(r *http.Request, name string) (_ *form, err error) {
 		case n == maxParts:
 			return nil, api.Refuse(http.StatusBadRequest, "a form may have %d parts", maxParts)
 		}
-		if err := d.readPart(f, part, name); err != nil {
+		if err := d.readPart(f, part, k); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (d *Door) readPart(f *form, part *multipart.Part, file string) error {
-	name := part.FormName()
-	if name == file {
+func (d *Door) readPart(f *form, part *multipart.Part, k *kind) error {
+	// As in Symbolicator, any disposition may have the name.
+	_, params, _ := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	name := params["name"]
+	switch {
+	case name == k.part:
 		f.Close() // the last part of a name is used
 		return d.spool(f, part)
+	case !wire.IsPart(name) || name == k.ignored:
+		return nil
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxPart+1))
 	switch {
@@ -82,9 +88,7 @@ func (d *Door) readPart(f *form, part *multipart.Part, file string) error {
 	case len(value) > maxPart:
 		return api.Refuse(http.StatusRequestEntityTooLarge, "%s: must be at most %s", name, bin.Size(maxPart))
 	}
-	if wire.IsPart(name) {
-		f.parts[name] = value
-	}
+	f.parts[name] = value
 	return nil
 }
 

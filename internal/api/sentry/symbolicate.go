@@ -27,7 +27,7 @@ func (d *Door) Routes() []api.Route {
 	}
 	for _, k := range []*kind{&minidumps, &appleReports} {
 		routes = append(routes, api.Route{
-			Methods: post, Pattern: k.path, Summary: "Symbolicate the stacks of a " + k.name, Accepts: "multipart/form-data, application/octet-stream", Produces: "application/json", MaxBody: int64(d.deps.MaxDump) + maxParts*maxPart, MaxHeld: maxPart, Fail: fail,
+			Methods: post, Pattern: k.path, Summary: "Symbolicate the stacks of a " + k.name, Accepts: "multipart/form-data, application/octet-stream", Produces: "application/json", MaxBody: int64(d.deps.MaxDump) + maxRest, MaxHeld: maxPart, Fail: fail,
 			Handle: func(w http.ResponseWriter, r *http.Request) { d.crash(w, r, k) },
 		})
 	}

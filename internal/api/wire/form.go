@@ -26,15 +26,17 @@ var formParts = map[string]func(*decoder, string){
 // IsPart reports whether a part of a form belongs to a request.
 func IsPart(name string) bool { return formParts[name] != nil }
 
-// DecodeForm reads a request from the parts of a form, by name. Of the options only
-// dif_candidates counts, as in Symbolicator. The error is an *api.Refusal.
+// DecodeForm reads a request from the parts of a form, by name. As in Symbolicator, only
+// dif_candidates of the options counts, and bytes that are not UTF-8 are replaced. The
+// error is an *api.Refusal.
 func DecodeForm(parts map[string][]byte, limits Limits) (*Request, error) {
 	q := &Request{Scraping: defaultScraping()}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		if err := checkSyntax(name, parts[name]); err != nil {
+		part := bytes.ToValidUTF8(parts[name], []byte("\ufffd"))
+		if err := checkSyntax(name, part); err != nil {
 			return nil, err
 		}
-		err := q.decode(bytes.NewReader(parts[name]), limits, func(d *decoder) { formParts[name](d, name) })
+		err := q.decode(bytes.NewReader(part), limits, func(d *decoder) { formParts[name](d, name) })
 		if refused, ok := errors.AsType[*api.Refusal](err); ok {
 			if !strings.HasPrefix(refused.Text, name) {
 				refused.Text = name + ": " + refused.Text
