@@ -38,6 +38,28 @@ func (r *Region) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// UnmarshalJSON parses an object, or an empty array.
+func (l *Layout) UnmarshalJSON(data []byte) error {
+	type object Layout
+	return unmarshalObject(data, (*object)(l))
+}
+
+// UnmarshalJSON parses an object, or an empty array.
+func (f *Filters) UnmarshalJSON(data []byte) error {
+	type object Filters
+	return unmarshalObject(data, (*object)(f))
+}
+
+// unmarshalObject parses an object without required keys. PHP and Lua write [] for an
+// empty one, which Symbolicator accepts.
+func unmarshalObject(data []byte, into any) error {
+	var list []struct{}
+	if json.Unmarshal(data, &list) == nil && len(list) == 0 {
+		return nil
+	}
+	return json.Unmarshal(data, into)
+}
+
 // Name returns the name of the region, or "".
 func (r Region) Name() string {
 	if len(r) == 0 {

@@ -254,7 +254,7 @@ func TestPartsOfAFormAreChecked(t *testing.T) {
 		{"sources", `[{"id":`, "sources: invalid JSON at byte 7: unexpected end of JSON input"},
 		{"sources", `[]x`, "sources: invalid JSON at byte 3: invalid character 'x' after top-level value"},
 		{"sources", `{}`, "sources: must be an array"},
-		{"options", `[]`, "options: must be an object"},
+		{"options", `[{}]`, "options: must be an object"},
 		{"scraping", `5`, "scraping: must be an object"},
 		{"platform", `native`, "platform: invalid JSON at byte 2: invalid character 'a' in literal null (expecting 'u')"},
 		{"rewrite_first_module", `[{"from":"(","to":""}]`, "rewrite_first_module: from: must be a regular expression: missing closing ): `(`"},

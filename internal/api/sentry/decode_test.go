@@ -34,7 +34,7 @@ func TestRequestsAreValidated(t *testing.T) {
 		`{"platform":"plan9"}`: 200, `{"platform":9}`: 422,
 
 		`{"options":{"dif_candidates":true,"apply_source_context":false,"extract_variables":true,"frame_order":"caller_first","x":1}}`: 200,
-		`{"options":{"frame_order":"sideways"}}`: 422, `{"options":{"dif_candidates":null}}`: 422, `{"options":[]}`: 422,
+		`{"options":{"frame_order":"sideways"}}`: 422, `{"options":{"dif_candidates":null}}`: 422, `{"options":[{}]}`: 422,
 		`{"scraping":{"enabled":true,"allowed_origins":["*"],"headers":{"a":"b"},"verify_ssl":false}}`: 200,
 		`{"scraping":{"enabled":true}}`: 422, `{"scraping":{"enabled":true,"allowed_origins":"*","headers":{}}}`: 422,
 

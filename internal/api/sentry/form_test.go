@@ -33,3 +33,24 @@ func TestPartsMayBeInvalidUTF8(t *testing.T) {
 		t.Errorf("%d %s, want 200", w.Code, w.Body)
 	}
 }
+
+func TestEmptyArraysAreObjectsWithoutMembers(t *testing.T) {
+	f, _ := door(t, sentry.Config{AllowRequestSources: true}, sentry.Deps{}, engine{}.run)
+	const from = `{"sources":[{"id":"x","type":"http","url":"http://a.test/",`
+	for body, status := range map[string]int{
+		`{"options":[]}`:                             200,
+		`{"options":[1,[]]}`:                         422,
+		`{"options":[`:                               400,
+		from + `"layout":[],"filters":[]}]}`:         200,
+		from + `"layout":{},"filters":{}}]}`:         200,
+		from + `"layout":null,"filters":null}]}`:     200,
+		from + `"layout":["native"]}]}`:              422,
+		from + `"filters":[["pdb"]]}]}`:              422,
+		from + `"layout":{"type":"native\u0020"}}]}`: 422,
+		from + `"headers":[]}]}`:                     422,
+	} {
+		if w := do(f, "POST", "/symbolicate", body); w.Code != status {
+			t.Errorf("%s: %d %s, want %d", body, w.Code, w.Body, status)
+		}
+	}
+}

@@ -138,8 +138,21 @@ var optionMembers = json.NewTable([]json.Member[*decoder]{
 	{Name: "frame_order", Read: (*decoder).readFrameOrder},
 })
 
+// readOptions reads the options. PHP and Lua write [] for an empty object, which
+// Symbolicator accepts.
 func (d *decoder) readOptions(name string) {
-	if !d.null() {
+	switch {
+	case d.null():
+	case d.Peek() == '[':
+		d.Enter()
+		n := 0
+		for d.Next(&n) {
+			d.Skip()
+		}
+		if n > 0 {
+			d.invalid(name, "an object")
+		}
+	default:
 		d.object(name, optionMembers)
 	}
 }
