@@ -334,6 +334,18 @@ func TestFrameInUnloadedModules(t *testing.T) {
 	}
 }
 
+// Bits above the highest module and memory are those of pointer authentication on ARM.
+func TestHighAddressesOfADumpWithoutModulesAreWhole(t *testing.T) {
+	const pc, sp = 0xaaaab0001000, 0xffffc0000000
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpARM64, OS: fixture.DumpLinux}
+	d.System()
+	d.Threads(fixture.DumpThread{ID: 1, StackAddr: sp, Stack: make([]byte, 64), Context: d.Context(map[string]uint64{"pc": pc, "sp": sp})})
+	r := newBench(t, nil).process(t, d.Bytes(), crash.Options{})
+	if got, want := frames(r.Stacks[0]), "context aaaab0001000"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestThreadThatAskedForTheDump(t *testing.T) {
 	d := newDump(press+0x1004, orchard+0x1009)
 	d.Stream(fixture.DumpBreakpad, uint32(3), uint32(11), uint32(12))

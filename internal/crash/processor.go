@@ -89,6 +89,10 @@ func (r *Report) process() *unwind.Process {
 	for i := range r.Modules {
 		p.Top = max(p.Top, r.Modules[i].Base+r.Modules[i].Size)
 	}
+	if ranges := r.Memory.Ranges(); len(ranges) > 0 {
+		last := ranges[len(ranges)-1]
+		p.Top = max(p.Top, last.Addr+last.Size)
+	}
 	return p
 }
 
