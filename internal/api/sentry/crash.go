@@ -239,14 +239,10 @@ func (q *request) addReport(r *crash.Report) {
 	left := maxClientText
 	for i := range r.Stacks {
 		t := &r.Threads[i]
-		from := len(q.Frames)
-		if own := client[t.ID]; len(own) > 0 && from+len(own) <= crash.MaxFrames {
+		if own := client[t.ID]; len(own) > 0 && len(q.Frames)+len(own) <= crash.MaxFrames {
 			left = q.addClientFrames(own, left)
 		} else {
 			q.addFrames(r.Stacks[i].Frames)
-		}
-		if len(q.Frames) == from {
-			continue
 		}
 		st := wire.Stack{ThreadID: uint64(t.ID), HasID: true, ThreadName: wire.Optional{Text: t.Name, OK: t.IsNamed}, End: len(q.Frames)}
 		switch {

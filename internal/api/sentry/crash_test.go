@@ -176,6 +176,20 @@ func TestDumpIsAnswered(t *testing.T) {
 	}
 }
 
+func TestThreadsWithoutRegistersHaveNoFrames(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	got := c.post("/minidump", part{file, dump(func(d *fixture.Minidump) {
+		d.Threads(fixture.DumpThread{ID: 20}, fixture.DumpThread{ID: 21}, fixture.DumpThread{ID: 22})
+		d.Stream(fixture.DumpBreakpad, uint32(3), uint32(20), uint32(22)) // 20 wrote the dump
+	})}).Body.String()
+	want := `"stacktraces":[{"thread_id":20,"is_requesting":false,"frames":[]},{"thread_id":21,"is_requesting":false,"frames":[]},` +
+		`{"thread_id":22,"is_requesting":true,"frames":[]}]`
+	if !strings.Contains(got, want) {
+		t.Errorf("the answer lacks %s: %s", want, got)
+	}
+}
+
 func TestDumpMayBeTheBody(t *testing.T) {
 	c := newCrashDoor(t, sentry.Config{})
 	close(c.gate)
@@ -400,7 +414,7 @@ func TestStacksOfTheClientNeedNoCPU(t *testing.T) {
 	d.Stream(fixture.DumpClientStacks, uint32(1), uint32(1), uint32(1), uint32(0), uint32(22), uint32(0), uint32(1), uint32(0),
 		uint64(0x40003456), uint32(0), uint32(0))
 	got := c.post("/minidump", part{file, string(d.Bytes())}).Body.String()
-	want := `"stacktraces":[{"thread_id":22,"frames":[{"status":"unknown_image","original_index":0,"instruction_addr":"0x40003456","trust":"prewalked"}]}]`
+	want := `"stacktraces":[{"thread_id":22,"frames":[{"status":"unknown_image","original_index":0,"instruction_addr":"0x40003456","trust":"prewalked"}]},{"thread_id":23,"frames":[]}]`
 	if !strings.Contains(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
