@@ -210,13 +210,18 @@ const maxStack = 256
 const threadCost = 16 << 10
 
 // addReport adds the stacks of a report. Modules without ids on no stack are removed:
-// Linux lists fonts and the like.
+// Linux lists fonts and the like. So are those that overlap one before, whose addresses
+// belong to that in the walks.
 func (q *request) addReport(r *crash.Report) {
 	q.crash.unwindings = make([]unwinding, 0, len(q.Modules))
-	kept := q.Modules[:0]
+	kept, end := q.Modules[:0], uint64(0)
 	for i, m := range q.Modules {
 		u := &r.Symbols[i].Unwind
-		if !u.Asked && !m.HasDebug && m.CodeID.IsZero() {
+		overlaps := m.Addr < end
+		if !overlaps {
+			end = m.Addr + m.Size
+		}
+		if overlaps || !u.Asked && !m.HasDebug && m.CodeID.IsZero() {
 			if i == 0 {
 				q.firstName = "" // no module is looked up by it
 			}

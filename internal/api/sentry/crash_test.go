@@ -190,6 +190,25 @@ func TestThreadsWithoutRegistersHaveNoFrames(t *testing.T) {
 	}
 }
 
+func TestFramesAreInTheFirstOfOverlappingModules(t *testing.T) {
+	c := newCrashDoor(t, sentry.Config{})
+	close(c.gate)
+	got := c.post("/minidump", part{file, dump(func(d *fixture.Minidump) {
+		id := d.BuildID(1, 2, 3, 4, 5, 6, 7, 8)
+		d.Modules(
+			fixture.DumpModule{Base: 0x40002000, Size: 0x2000, Name: "/srv/inner", Record: id},
+			fixture.DumpModule{Base: 0x40000000, Size: 0x10000, Name: "/srv/orchard", Record: id},
+			fixture.DumpModule{Base: 0x40010000, Size: 0x1000, Name: "/srv/next", Record: id},
+		)
+	})}).Body.String()
+	if want := `"instruction_addr":"0x40003000","package":"/srv/orchard"`; !strings.Contains(got, want) {
+		t.Errorf("the answer lacks %s: %s", want, got)
+	}
+	if strings.Contains(got, "/srv/inner") || !strings.Contains(got, "/srv/next") {
+		t.Errorf("the modules are not those of the walks: %s", got)
+	}
+}
+
 func TestDumpMayBeTheBody(t *testing.T) {
 	c := newCrashDoor(t, sentry.Config{})
 	close(c.gate)
