@@ -305,6 +305,18 @@ func TestReadImagesWithBrackets(t *testing.T) {
 	}
 }
 
+func TestImageWithADamagedRangeIsSkipped(t *testing.T) {
+	for _, line := range []string{"0x2 - 0x1 a <> /a", " 0x1 - ??? a <> /a", "0x1 - 0x10000000000000000 a <> /a", "0x1"} {
+		r, err := applecrash.Read([]byte("Binary Images:\n" + line + "\n0x3 - 0x4 b <> /b\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []applecrash.Image{{Addr: 3, Size: 1, Name: "b", Path: "/b"}}; !slices.Equal(r.Images, want) {
+			t.Errorf("%s: got %+v, want %+v", line, r.Images, want)
+		}
+	}
+}
+
 func TestInformationHasNoEmptyLinesAround(t *testing.T) {
 	r, err := applecrash.Read([]byte("Application Specific Information:\n\nabort\n\nagain\n\n"))
 	if err != nil {

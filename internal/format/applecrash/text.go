@@ -145,7 +145,7 @@ func (t *textReader) add(line string) bool {
 		if ok {
 			t.r.addImage(i)
 		}
-		return ok || line == ""
+		return ok || line == "" || strings.HasPrefix(strings.TrimLeft(line, " \t"), "0x") // with a damaged range
 	case inInfo:
 		t.info = append(t.info, line)
 		return true
