@@ -42,7 +42,7 @@ func (c Config) Defaults() Config {
 	c.HeadTimeout = cmp.Or(c.HeadTimeout, 10*time.Second)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 15*time.Second)
 	c.MaxDownloadTimeout = cmp.Or(c.MaxDownloadTimeout, 5*time.Minute)
-	c.MaxDownloadSize = cmp.Or(c.MaxDownloadSize, 4<<30)
+	c.MaxDownloadSize = cmp.Or(c.MaxDownloadSize, 16<<30)
 	c.MaxDownloadRatio = cmp.Or(c.MaxDownloadRatio, 200)
 	c.MaxConcurrentDownloads = cmp.Or(c.MaxConcurrentDownloads, 64)
 	c.MaxRedirects = cmp.Or(c.MaxRedirects, 5)

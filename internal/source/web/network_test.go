@@ -300,7 +300,7 @@ func TestLimitsOfSize(t *testing.T) {
 		cfg   web.Config
 		words string
 	}{
-		"/announced": {web.Config{}, "larger than the limit of 4GiB"},
+		"/announced": {web.Config{}, "larger than the limit of 16GiB"},
 		"/endless":   {web.Config{MaxDownloadSize: 20 << 20}, "larger than the limit of 20MiB"},
 		"/packed":    {web.Config{MaxDownloadSize: 1 << 20}, "larger than the limit of 1MiB"},
 		"/bomb":      {web.Config{}, "unpacks to far more than its size"},
