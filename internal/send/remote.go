@@ -141,6 +141,9 @@ func (r *Remote) send(ctx context.Context, batch []*File) (err error) {
 			return err
 		}
 	}
+	if batch = r.refuseLarge(batch); len(batch) == 0 {
+		return nil
+	}
 	items, pieces, err := r.hash(ctx, batch)
 	if err != nil {
 		return err
@@ -175,6 +178,18 @@ func (r *Remote) send(ctx context.Context, batch []*File) (err error) {
 		r.Done(it.Outcome)
 	}
 	return nil
+}
+
+// refuseLarge returns the files that are not larger than the server takes.
+func (r *Remote) refuseLarge(batch []*File) (rest []*File) {
+	for _, f := range batch {
+		if most := r.limits.MaxFileSize; most > 0 && f.Size() > most {
+			r.Done(Outcome{File: f, State: Refused, Detail: fmt.Sprintf("the file has more than %v, the server's limit uploads.max_file", bin.Size(most))})
+			continue
+		}
+		rest = append(rest, f)
+	}
+	return rest
 }
 
 // hash returns the files with the sums of their chunks, and the chunks by their sums.
@@ -217,7 +232,7 @@ func (r *Remote) ask(ctx context.Context, items []*item, pieces map[ident.SHA1]p
 		case !ok:
 			return nil, nil, errors.New("the answer of the server lacks a file")
 		case s.State == stateError:
-			it.State, it.Detail = Refused, s.Detail
+			it.State, it.Detail = Refused, strings.TrimPrefix(s.Detail, it.File.Name()+": ")
 		case s.State == stateOK && it.State == "":
 			it.State = Known
 		case s.State == stateOK:

@@ -42,6 +42,7 @@ type server struct {
 	lost   string // the sum of a chunk that gets lost once it was asked for
 
 	compression string // of the limits
+	maxFile     int64  // of the limits
 	field       string // of the last chunk
 }
 
@@ -52,7 +53,7 @@ func newServer(t *testing.T) *server {
 	s := &server{chunks: map[string]string{}, files: map[string]string{}}
 	m := http.NewServeMux()
 	m.HandleFunc("GET /api/0/organizations/{org}/chunk-upload/", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"url":"/organizations/symbolon/chunk-upload/","chunkSize":1000,"chunksPerRequest":3,"maxRequestSize":2500,"concurrency":4%s}`, s.compression)
+		fmt.Fprintf(w, `{"url":"/organizations/symbolon/chunk-upload/","chunkSize":1000,"chunksPerRequest":3,"maxRequestSize":2500,"concurrency":4,"maxFileSize":%d%s}`, s.maxFile, s.compression)
 	})
 	m.HandleFunc("POST /api/0/organizations/{org}/chunk-upload/", s.store)
 	m.HandleFunc("POST /api/0/projects/{org}/orchard/files/difs/assemble/", s.assemble)
@@ -285,6 +286,21 @@ func TestRefusedFilesAreNotCountedAsUploaded(t *testing.T) {
 	want := "symbolon: " + strings.TrimSpace(dir) + "\uFFFD/bad.sym: it is bad\n0 uploaded (0 bytes), 0 already there, 1 failed\n"
 	if err := report.End(skipped); err != send.ErrFailed || !strings.HasSuffix(errs.String(), want) {
 		t.Errorf("got %v and %q, want %q at the end", err, errs.String(), want)
+	}
+}
+
+func TestFileOverTheLimitOfTheServerIsNotSent(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	s.maxFile = 2 << 10
+	write(t, dir, "large.sym", symFile("A", 3<<10))
+	write(t, dir, "small.sym", symFile("B", 10))
+	got, _, err := upload(t, send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}, dir, dir)
+	want := "large.sym refused the file has more than 2KiB, the server's limit uploads.max_file, small.sym uploaded "
+	if err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+	if len(s.chunks) != 1 {
+		t.Errorf("%d chunks were sent, want that of the small file", len(s.chunks))
 	}
 }
 

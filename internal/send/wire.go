@@ -35,6 +35,7 @@ type limits struct {
 	URL              string   `json:"url"`
 	ChunkSize        int64    `json:"chunkSize"`
 	ChunksPerRequest int      `json:"chunksPerRequest"`
+	MaxFileSize      int64    `json:"maxFileSize"` // zero: unknown
 	MaxRequestSize   int64    `json:"maxRequestSize"`
 	Concurrency      int      `json:"concurrency"`
 	Compression      []string `json:"compression"`
