@@ -15,7 +15,6 @@ import (
 	"symbolon/internal/console"
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/auto"
-	"symbolon/internal/ident"
 	"symbolon/internal/source"
 )
 
@@ -75,19 +74,14 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	limitHeap(commandMemory)
 	files := &auto.Files{}
 	defer files.Links.Remove()
-	run := &filter.Run{Force: f.isForced, Known: map[string]ident.Module{}, Has: files.Has,
-		Advice: "filter has --module NAME=FILE, and --local for files at their paths"}
-	for _, text := range f.modules {
-		name, m, err := files.Named(text)
-		if err != nil {
-			return fmt.Errorf("--module: %w", err)
-		}
-		run.Known[name] = m
+	known, err := files.Known(f.modules)
+	if err != nil {
+		return fmt.Errorf("--module: %w", err)
 	}
-	if f.idsFrom != "" {
-		if err := auto.AddIDs(run.Known, f.idsFrom); err != nil {
-			return err
-		}
+	run := &filter.Run{Force: f.isForced, Known: known, Has: files.Has,
+		Advice: "filter has --module NAME=FILE, and --local for files at their paths"}
+	if err := auto.AddIDs(known, f.idsFrom); err != nil {
+		return err
 	}
 	if f.isLocal {
 		run.Local = files.Local
@@ -99,7 +93,10 @@ func (f *filterFlags) run(ctx context.Context, e *env, name string) error {
 	defer closeNames()
 	err = writeFile(e, f.out, func(w io.Writer) error { return f.filter(ctx, e, run, name, w) })
 	run.Report(e.stderr)
-	if err == nil && !f.format.Rows.Chunks && run.Counts() == (filter.Counts{}) && len(run.Missing()) == 0 {
+	if err == nil && run.HasFailed() {
+		return errReported
+	}
+	if err == nil && !f.format.Rows.Chunks && run.IsEmpty() {
 		console.Printf(e.stderr, "symbolon: found no addresses to name; addresses of a running process need its /proc/PID/maps before them in the same input\n")
 	}
 	return err
@@ -114,6 +111,9 @@ func (f *filterFlags) open(e *env, run *filter.Run, files *auto.Files) (closeNam
 		r, err := filter.NewRemote(f.server, cmp.Or(f.token, environment(e, tokenName)))
 		if err != nil {
 			return nil, cli.Usage("--server: " + err.Error())
+		}
+		if f.out == "-" { // its reader gets the text in any case
+			r.Log = e.stderr
 		}
 		run.Names, run.Answer = r, r.Answer
 		return func() {}, nil

@@ -14,9 +14,12 @@ func (f *Frame) AppendName(dst []byte) []byte {
 // AppendText appends text of a debug file to a line. Control characters, which would
 // end the line, become question marks.
 func AppendText(dst, text []byte) []byte {
-	for _, c := range text {
-		if c < ' ' || c == 0x7f {
+	for i, c := range text {
+		switch {
+		case c < ' ' || c == 0x7f:
 			c = '?'
+		case c >= 0x80 && c < 0xa0 && i > 0 && text[i-1] == 0xc2: // U+0080 to U+009F
+			dst[len(dst)-1], c = '?', '?'
 		}
 		dst = append(dst, c)
 	}

@@ -1,30 +1,39 @@
 package filter
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"symbolon/internal/bin"
+	"symbolon/internal/console"
 	"symbolon/internal/ident"
-	"symbolon/internal/transfer"
 )
 
 // Remote looks addresses up on a server with Mozilla's interface. It is safe for
 // concurrent use.
 type Remote struct {
-	url   string
-	shown string // the address in errors, without user info
-	token string // empty: none
+	// Log is where failures of the server are reported. The addresses are then left without
+	// names, requests are Unanswered, and the server is not asked for a minute. If it is nil,
+	// Look and Answer return the failure.
+	Log io.Writer
+
+	url    string
+	shown  string // the address in errors, without secrets
+	token  string // empty: none
+	limits limits
+
+	mu      sync.Mutex
+	failure error     // the last one
+	rested  time.Time // when the server is asked again
 }
 
 // NewRemote returns names of the server at an address. Errors do not have it, as it may
@@ -36,16 +45,18 @@ func NewRemote(address, token string) (*Remote, error) {
 	}
 	full := strings.TrimSuffix(u.String(), "/")
 	u.User = nil
-	return &Remote{full, strings.TrimSuffix(u.String(), "/"), token}, nil
+	return &Remote{url: full, shown: bin.RedactTokens(strings.TrimSuffix(u.String(), "/")), token: token, limits: defaults}, nil
 }
 
 const (
-	maxRemote       = 10_000    // addresses of a request
-	maxRemoteAnswer = 256 << 20 // bytes of an answer
+	maxRemote = 10_000      // addresses of a request
+	rest      = time.Minute // how long a server that failed is not asked
 )
 
 // remoteFrame is a frame of an answer of the server.
 type remoteFrame struct {
+	Frame    *int   // its number
+	Place    string `json:"module_offset"`
 	Function string
 	Offset   string `json:"function_offset"`
 	Size     string `json:"function_size"`
@@ -63,11 +74,53 @@ type remoteFrame struct {
 func (r *Remote) Look(ctx context.Context, q *Query) (Answer, error) {
 	a := &remoteAnswer{frames: make([]remoteFrame, len(q.Addresses)), missing: make([]error, len(q.Modules))}
 	for from := 0; from < len(q.Addresses); from += maxRemote {
-		if err := r.look(ctx, q, a, from, min(from+maxRemote, len(q.Addresses))); err != nil {
+		err := r.whileUp(ctx, func() error { return r.look(ctx, q, a, from, min(from+maxRemote, len(q.Addresses))) })
+		if isUnanswered(err) {
+			for _, at := range q.Addresses[from:] {
+				if at.Module >= 0 {
+					a.missing[at.Module] = err
+				}
+			}
+			return a, nil
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	return a, nil
+}
+
+// Unanswered is the error of a request that has no answer because the server failed.
+type Unanswered struct{ error }
+
+func (e *Unanswered) Unwrap() error { return e.error }
+
+func isUnanswered(err error) bool {
+	_, ok := errors.AsType[*Unanswered](err)
+	return ok
+}
+
+// whileUp calls ask unless the server failed in the last minute.
+func (r *Remote) whileUp(ctx context.Context, ask func() error) error {
+	if r.Log == nil {
+		return ask()
+	}
+	r.mu.Lock()
+	failure, isResting := r.failure, time.Now().Before(r.rested)
+	r.mu.Unlock()
+	if isResting {
+		return &Unanswered{failure}
+	}
+	err := ask()
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !time.Now().Before(r.rested) { // the first of several requests
+		r.failure, r.rested = err, time.Now().Add(rest)
+		console.Printf(r.Log, "symbolon: %s; copying without names for a minute\n", console.Printable(err.Error()))
+	}
+	return &Unanswered{err}
 }
 
 // errNoSpace is the reason for addresses that servers cannot look up.
@@ -113,20 +166,22 @@ func (r *Remote) look(ctx context.Context, q *Query, a *remoteAnswer, from, to i
 			Found  map[string]*bool `json:"found_modules"`
 		}
 	}
-	text, err := r.Answer(ctx, "/symbolicate/v5", body)
+	text, err := r.ask(ctx, "/symbolicate/v5", body)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(text, &out); err != nil {
-		return fmt.Errorf("%s: invalid answer: %w", r.shown, err)
+		return fmt.Errorf("%s: invalid answer: must be that of /symbolicate/v5", r.shown)
 	}
 	if len(out.Results) != 1 || len(out.Results[0].Stacks) != 1 || len(out.Results[0].Stacks[0]) != len(stack) {
 		return fmt.Errorf("%s: invalid answer: must have a frame for each address", r.shown)
 	}
 	for n, i := range asked {
-		at := a.frames[i].at
-		a.frames[i] = out.Results[0].Stacks[0][n]
-		a.frames[i].at = at
+		f, at := out.Results[0].Stacks[0][n], a.frames[i].at
+		if place, err := strconv.ParseUint(f.Place, 0, 64); f.Frame != nil && *f.Frame != n || f.Place != "" && (err != nil || place != at) {
+			return fmt.Errorf("%s: invalid answer: must have the frames of the request", r.shown)
+		}
+		a.frames[i], a.frames[i].at = f, at
 	}
 	for m, n := range index {
 		if ok := out.Results[0].Found[modules[n][0]+"/"+modules[n][1]]; ok == nil || !*ok {
@@ -144,68 +199,6 @@ func memoryMap(m ident.Module) []string {
 		list = append(list, m.CodeID.String())
 	}
 	return list
-}
-
-// maxTries limits the requests for one answer.
-const maxTries = 5
-
-// Answer sends a request to a path of the server, again while the server is busy or
-// away, and returns its answer.
-func (r *Remote) Answer(ctx context.Context, path string, body []byte) ([]byte, error) {
-	backoff := transfer.Backoff{First: time.Second, Max: 10 * time.Second, MaxAfter: time.Minute}
-	for try := 1; ; try++ {
-		text, canPass, after, err := r.try(ctx, path, body)
-		if err == nil || !canPass || try == maxTries || !backoff.Wait(ctx, try, after) {
-			return text, err
-		}
-	}
-}
-
-// client follows the redirects that keep the body of a request, and returns others.
-var client = http.Client{CheckRedirect: func(next *http.Request, via []*http.Request) error {
-	if next.Method != http.MethodPost || len(via) >= maxTries {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}}
-
-// try sends a request once. If it fails, try reports whether the failure may pass, and
-// how long the server asks to wait.
-func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte, canPass bool, after time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, false, 0, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("User-Agent", "symbolon")
-	if r.token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, true, 0, err
-	}
-	defer resp.Body.Close()
-	text, err = io.ReadAll(io.LimitReader(resp.Body, maxRemoteAnswer))
-	switch {
-	case err != nil:
-		return nil, true, 0, fmt.Errorf("%s: %w", r.shown, err)
-	case len(text) == maxRemoteAnswer:
-		err = &StatusError{http.StatusRequestEntityTooLarge, "the answer is too large; ask for fewer addresses in a single request"}
-		return nil, false, 0, err
-	}
-	if to, err := resp.Location(); err == nil {
-		return nil, false, 0, fmt.Errorf("%s: status %d: redirects to another URL; use that of %s", r.shown, resp.StatusCode, to.Redacted())
-	}
-	if err := CheckStatus(resp.StatusCode, text); err != nil {
-		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
-		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.shown, err)
-	}
-	var line bytes.Buffer
-	if err := json.Compact(&line, text); err != nil {
-		return nil, false, 0, fmt.Errorf("%s: invalid answer: %w", r.shown, err)
-	}
-	return line.Bytes(), false, 0, nil
 }
 
 // remoteAnswer is the answer of a server.

@@ -32,9 +32,11 @@ type Run struct {
 	// neither is possible. It is for Report.
 	Has func(m ident.Module) bool
 
-	mu      sync.Mutex
-	modules map[missingKey]*Missing // without names
-	counts  Counts
+	mu        sync.Mutex
+	modules   map[missingKey]*Missing // without names
+	counts    Counts
+	hasAsked  bool // a request of the input
+	hasFailed bool
 }
 
 // Counts are the numbers of addresses that were looked up, as often as the input has them.
@@ -173,7 +175,11 @@ type runKey struct{}
 
 // Ask calls Answer with a context that has r.
 func (r *Run) Ask(ctx context.Context, path string, body []byte) ([]byte, error) {
-	return r.Answer(context.WithValue(ctx, runKey{}, r), path, body)
+	text, err := r.Answer(context.WithValue(ctx, runKey{}, r), path, body)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hasAsked, r.hasFailed = true, r.hasFailed || isUnanswered(err)
+	return text, err
 }
 
 // RunOf returns the run that a context of Answer has, to count the addresses and the
@@ -187,6 +193,7 @@ func RunOf(ctx context.Context) *Run {
 func (r *Run) miss(m Missing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.hasFailed = r.hasFailed || isUnanswered(m.Why)
 	key := m.key()
 	if was := r.modules[key]; was != nil {
 		was.Addresses += m.Addresses
@@ -211,6 +218,20 @@ func (r *Run) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts
+}
+
+// IsEmpty reports whether the input has nothing that was looked up so far.
+func (r *Run) IsEmpty() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.hasAsked && r.counts == (Counts{}) && len(r.modules) == 0
+}
+
+// HasFailed reports whether names are missing because the server failed.
+func (r *Run) HasFailed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hasFailed
 }
 
 // Missing returns the modules without names, by name.

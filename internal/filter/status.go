@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -28,5 +29,8 @@ func CheckStatus(status int, text []byte) error {
 	}
 	var doc struct{ Title, Detail, Error string }
 	_ = json.Unmarshal(text, &doc) // without these members, the text is the reason
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("<")) {
+		text = nil // a page
+	}
 	return &StatusError{status, fmt.Sprintf("%.200s", cmp.Or(doc.Title, doc.Detail, doc.Error, string(text), http.StatusText(status)))}
 }

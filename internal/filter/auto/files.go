@@ -98,6 +98,19 @@ func list(path string) (*maps.Map, error) {
 	return maps.Read(text)
 }
 
+// Known returns the modules that texts name, as Named parses them.
+func (f *Files) Known(texts []string) (map[string]ident.Module, error) {
+	known := map[string]ident.Module{}
+	for _, text := range texts {
+		name, m, err := f.Named(text)
+		if err != nil {
+			return nil, err
+		}
+		known[name] = m
+	}
+	return known, nil
+}
+
 // Named parses NAME=FILE and NAME=ID, for a debug file, a list of symbols, a debug id
 // or a build id.
 func (f *Files) Named(text string) (name string, m ident.Module, err error) {
@@ -143,8 +156,11 @@ func identify(src bin.Source) (ident.Module, error) {
 }
 
 // AddIDs adds the modules in a file of perf record to those that the user named, by
-// path, and by file name if one file has it.
+// path, and by file name if one file has it. Without a name it adds none.
 func AddIDs(known map[string]ident.Module, name string) error {
+	if name == "" {
+		return nil
+	}
 	src, err := companion.OpenSource(name, nil)
 	if err != nil {
 		return err

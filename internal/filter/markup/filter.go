@@ -178,8 +178,8 @@ func (f *filler) fill(h *hole, frames []filter.Frame) {
 	for i := range frames {
 		x := &frames[i]
 		if !h.isFrame { // of the innermost line, in the function that is called
-			f.buf = append(f.buf, orUnknown(frames[len(frames)-1].Function)...)
-			f.buf = append(append(append(f.buf, '['), orUnknown(x.File)...), ':')
+			f.buf = appendKnown(f.buf, frames[len(frames)-1].Function)
+			f.buf = append(appendKnown(append(f.buf, '['), x.File), ':')
 			f.buf = append(strconv.AppendUint(f.buf, uint64(x.Line), 10), ']')
 			return
 		}
@@ -188,8 +188,8 @@ func (f *filler) fill(h *hole, frames []filter.Frame) {
 			level = i + 1
 		}
 		f.header(h, level)
-		f.buf = append(append(f.buf, orUnknown(x.Function)...), ' ')
-		f.buf = append(append(f.buf, orUnknown(x.File)...), ':')
+		f.buf = append(appendKnown(f.buf, x.Function), ' ')
+		f.buf = append(appendKnown(f.buf, x.File), ':')
 		f.buf = append(strconv.AppendUint(f.buf, uint64(x.Line), 10), ':')
 		f.buf = append(strconv.AppendUint(f.buf, uint64(x.Column), 10), ' ')
 		f.buf = append(append(append(f.buf, '('), h.place.Map.Module.Name...), "+0x"...)
@@ -229,9 +229,10 @@ func (f *filler) pad(columns string, digits []byte) {
 	f.buf = append(f.buf, columns[min(len(digits), len(columns)):]...)
 }
 
-func orUnknown(s []byte) []byte {
-	if len(s) == 0 {
-		return []byte("??")
+// appendKnown appends a name, on the line.
+func appendKnown(dst, name []byte) []byte {
+	if len(name) == 0 {
+		return append(dst, "??"...)
 	}
-	return s
+	return filter.AppendText(dst, name)
 }

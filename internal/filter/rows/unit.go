@@ -63,6 +63,7 @@ func (u *unit) rewrite(ctx context.Context, n int) error {
 	if err := u.look(ctx); err != nil {
 		return err
 	}
+	u.leaveUnanswered()
 	err := u.write(ctx)
 	u.release()
 	if err == nil && end == errLong {
