@@ -248,7 +248,8 @@ func TestAddressesFollowTheirMapping(t *testing.T) {
 	}{
 		{"of the profiler", message(1, 0x1000, 2, 0x9000, 3, 0x640, 5, isGNU), message(2, 0x1973), filter.Linked, 0x1973},
 		{"without a place", message(5, isGNU), message(2, 0x7f0000001973), filter.Linked, 0x7f0000001973},
-		{"of a program that cannot be moved", message(1, 0x401000, 2, 0x409000, 3, 0x1000, 5, isGNU), message(2, 0x401973), filter.Linked, 0x401973},
+		{"of a program that cannot be moved", message(1, 0x401000, 2, 0x409000, 3, 0x1000, 5, isGNU), message(2, 0x401973), filter.Fixed, 0x401973},
+		{"of a library with gaps", message(1, 0x31000, 2, 0x39000, 3, 0x1000, 5, isGNU), message(2, 0x31973), filter.Linked, 0x31973},
 		{"of a process", message(1, 0x7f0000001000, 2, 0x7f0000009000, 3, 0x640, 5, isGNU), message(2, 0x7f0000001973), filter.Offset, 0x973 + 0x640},
 		{"in a kernel", message(5, isGNU), message(2, 0x1973, 4, isKernel), filter.Relative, 0x1973},
 		{"of a kernel", message(5, isGNU), message(2, uint64(0xffffffff81001973), 4, isKernel), filter.Fixed, 0xffffffff81001973},

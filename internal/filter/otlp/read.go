@@ -284,12 +284,18 @@ func (t *tables) frameType(msg []byte) (text []byte) {
 	return text
 }
 
+// lowestImage is the lowest address of the images of programs that are not relocated, of
+// most linkers. In others, the address of a part differs by some pages from its offset.
+const lowestImage = 1 << 20
+
 // place returns where an address is in the module of its mapping.
 func (m *mapping) place(addr uint64, isKernel bool) (filter.Space, uint64) {
 	switch {
 	case isKernel && addr>>63 == 0:
 		return filter.Relative, addr
 	case isKernel:
+		return filter.Fixed, addr
+	case m.start < 1<<32 && m.start-m.offset >= lowestImage && m.start >= m.offset:
 		return filter.Fixed, addr
 	case m.start < 1<<32:
 		return filter.Linked, addr

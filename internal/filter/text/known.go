@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"sort"
+
+	"symbolon/internal/filter"
 )
 
 // idLimit is the most modules whose build ids are remembered.
@@ -17,6 +19,42 @@ func (i identities) add(name, id []byte) {
 	delete(i, string(name))
 	if len(i) < idLimit && len(id) > 0 {
 		i[string(name)] = bytes.Clone(id)
+	}
+}
+
+// fixed has the programs that are not relocated, by the lines of sanitizers before. Those of
+// the thread sanitizer, and summaries, have addresses as linked only.
+type fixed struct {
+	modules map[string]bool // by the name in the lines
+	isLow   bool            // the memory of the report is in a program that is not relocated
+}
+
+// note remembers whether the module of a line is not relocated, or notes it in the record.
+func (f *fixed) note(r *record) {
+	switch {
+	case r.form == sanitizer && r.space == filter.Fixed && len(f.modules) < idLimit:
+		f.modules[string(r.name)] = true
+	case r.form == sanitizer && r.space == filter.Linked:
+		delete(f.modules, string(r.name))
+		f.isLow = false
+	case (r.form == summary || r.form == thread) && r.space == filter.Linked &&
+		(f.isLow && !bytes.Contains(r.name, []byte(".so")) || f.modules[string(r.name)]):
+		r.space = filter.Fixed
+	}
+}
+
+// access remembers the memory of a report of the thread sanitizer, as in Write of size 8 at
+// 0xADDR by main thread:. Below 4 GiB it is in a program that is not relocated: others are
+// loaded above that, and so is the heap.
+func (f *fixed) access(line []byte) {
+	if bytes.IndexByte(line[max(0, len(line)-len(":\r\n")):], ':') < 0 { // for speed
+		return
+	}
+	if _, size, ok := bytes.Cut(line, []byte(" of size ")); ok {
+		if _, at, ok := bytes.Cut(size, []byte(" at 0x")); ok {
+			addr, n := hexadecimal(at)
+			f.isLow = n > 0 && addr >= lowest && addr>>32 == 0
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type log struct {
 	line    record
 	records []record
 	ids     identities
+	fixed   fixed
 	memory  memory
 	release []byte // of the kernel
 	kernel  []byte // the build id of the kernel
@@ -101,6 +102,7 @@ func (l *log) add(line []byte, at int) {
 	if l.memory.add(line) || !r.parse(line) {
 		l.isNative, l.mayTrap, l.above = false, false, l.above[:0]
 		l.addKernel(line)
+		l.fixed.access(line)
 		return
 	}
 	switch r.form {
@@ -109,6 +111,7 @@ func (l *log) add(line []byte, at int) {
 	case process:
 		clear(l.ids)
 	default:
+		l.fixed.note(r)
 		r.isReturn = (r.isReturn || r.form == java && l.isNative) && !isAfterTrap
 		r.from, r.to = at, at+len(line)
 		r.exact = -1

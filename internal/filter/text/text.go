@@ -54,7 +54,7 @@ const window = 64 << 10
 // for input.
 func Filter(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
 	in = bufio.NewReaderSize(in, window)
-	l := &log{run: run, out: out, modules: map[string]int32{}, ids: identities{}}
+	l := &log{run: run, out: out, modules: map[string]int32{}, ids: identities{}, fixed: fixed{modules: map[string]bool{}}}
 	isLong := false
 	for {
 		chunk, err := lines(in, out, isLong)
