@@ -13,7 +13,7 @@ import (
 func (p *Processor) SymbolicateApple(ctx context.Context, r *applecrash.Report, opt Options) error {
 	req := &symbolicate.Request{Purpose: opt.Purpose, Called: true}
 	for _, x := range r.Images {
-		m := ident.Module{Type: ident.TypeMachO, CodeFile: x.Name, DebugFile: x.Name, CodeID: ident.ParseCodeID(x.UUID), Arch: ident.ParseArch(x.Arch)}
+		m := ident.Module{Type: ident.TypeMachO, CodeFile: x.File(), DebugFile: x.File(), CodeID: ident.ParseCodeID(x.UUID), Arch: ident.ParseArch(x.Arch)}
 		req.Modules = append(req.Modules, m.Derive())
 		req.Bases = append(req.Bases, uint64(x.Addr))
 	}

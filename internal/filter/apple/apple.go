@@ -104,7 +104,7 @@ func (d *document) write(ctx context.Context, data []byte, out io.Writer, append
 
 // module adds the module of an image to the query. It returns -1 if that is not known.
 func (d *document) module(i *applecrash.Image) int32 {
-	m := ident.Module{Type: ident.TypeMachO, Arch: ident.ParseArch(i.Arch), CodeFile: i.Name, DebugFile: i.Name}
+	m := ident.Module{Type: ident.TypeMachO, Arch: ident.ParseArch(i.Arch), CodeFile: i.File(), DebugFile: i.File()}
 	m.CodeID = ident.ParseCodeID(strings.ReplaceAll(i.UUID, "-", ""))
 	m, ok := d.run.Module(cmp.Or(i.Path, i.Name), m.Derive())
 	if !ok {

@@ -96,6 +96,20 @@ func TestNameOfTheImageIsNotASymbol(t *testing.T) {
 	}
 }
 
+func TestImagesAreAskedByTheNameOfTheirFile(t *testing.T) {
+	for place, want := range map[string]string{
+		"+com.example.Quince (1.2.3 - 45) <3B1F2A4C-5D6E-7F80-A1B2-C3D4E5F60718> /Applications/Quince.app/Contents/MacOS/Quince 2": "Quince 2",
+		"+com.example.Quince x86_64 <3B1F2A4C-5D6E-7F80-A1B2-C3D4E5F60718> /var/containers/Bundle/":                                "com.example.Quince",
+		"+com.example.Quince x86_64 <3B1F2A4C-5D6E-7F80-A1B2-C3D4E5F60718>":                                                        "com.example.Quince",
+	} {
+		in := "Incident Identifier: 7E1C\nThread 0:\n0   com.example.Quince \t0x0000000100000999 0x100000000 + 2457\n\nBinary Images:\n0x100000000 - 0x100007fff " + place + "\n"
+		r := &filter.Run{Names: filtertest.Names{}}
+		if rewrite(t, r, in); len(r.Missing()) != 1 || r.Missing()[0].Module.DebugFile != want || r.Missing()[0].Name != want {
+			t.Errorf("%s: missing are %v, want %s", place, r.Missing(), want)
+		}
+	}
+}
+
 func TestForceReplacesNamesOnce(t *testing.T) {
 	want := strings.Replace(named, "main + 8", "run + 0", 1)
 	got := rewrite(t, &filter.Run{Force: true}, named)

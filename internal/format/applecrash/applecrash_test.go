@@ -363,3 +363,15 @@ func TestReadInlinedFrames(t *testing.T) {
 		t.Errorf("got %v, want %v", r.Threads[0].Frames, want)
 	}
 }
+
+func TestImageHasTheNameOfItsFile(t *testing.T) {
+	for line, want := range map[string]string{
+		"0x1 - 0x2 +com.example.Quince (1.0) <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0> /Quince.app/Quince 2": "Quince 2",
+		"0x1 - 0x2 +com.example.Quince (1.0) <0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0>":                      "com.example.Quince",
+		"0x1 - 0x2 Quince arm64 <0f1e2d3c4b5a69788796a5b4c3d2e1f0> /Applications/":                        "Quince",
+	} {
+		if i, ok := applecrash.ParseImage(line); !ok || i.File() != want {
+			t.Errorf("%s: the file is %q (%t), want %q", line, i.File(), ok, want)
+		}
+	}
+}

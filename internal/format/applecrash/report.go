@@ -66,6 +66,15 @@ type Image struct {
 	Path    string  `json:"path,omitempty"`
 }
 
+// File returns the name of the file of the image, by which symbols are stored. The name in a
+// text may be the identifier of its bundle.
+func (i *Image) File() string {
+	if file := i.Path[strings.LastIndexByte(i.Path, '/')+1:]; file != "" {
+		return file
+	}
+	return i.Name
+}
+
 // An Address is a number that is printed in hexadecimal.
 type Address uint64
 
