@@ -75,7 +75,7 @@ func runBatch(ctx context.Context, e *env, conf configFlags, opt batch.Options, 
 	defer n.Close()
 	answer := n.Answers()
 	opt.NewRun = func() *filter.Run { return &filter.Run{Names: n.Names(), Answer: answer} }
-	opt.Open, opt.Rows.Text, opt.Now = n.OpenPlace, auto.Logs, time.Now
+	opt.Open, opt.Rows.Text, opt.Now, opt.Finish = n.OpenPlace, auto.Logs, time.Now, n.FinishTables
 	bar := e.progress("reading", "")
 	opt.Progress = bar.Set
 	result, err := batch.Run(ctx, &opt)

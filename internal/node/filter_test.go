@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,6 +79,33 @@ func TestRowsHaveTheAnswersOfTheInterfaces(t *testing.T) {
 	for i, run := range runs {
 		if got := named(t, run, invalid); got != `{"error":"job 0 has invalid stacks: stack 0 frame 0 has a module_index that isn't in modules"}` {
 			t.Errorf("run %d: the invalid request has the answer %s", i, got)
+		}
+	}
+}
+
+// The next batch does not look the module up in its file again.
+func TestTablesOfABatchAreFinished(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	libraryIn(t, folder, "mill")
+	for isTemporary, want := range map[bool]int{false: 1, true: 0} {
+		cfg, _, err := readConfig("sources:\n- {id: a, type: filesystem, path: '" + folder + "'}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Data, cfg.Cache.Disk.Temporary, cfg.Table.OnlyReused = t.TempDir(), isTemporary, isTemporary
+		n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		got := named(t, &filter.Run{Names: n.Names()}, `{"frames":[{"debug_file":"mill","debug_id":"0F1E2D3C4B5A69788796A5B4C3D2E1F00","offset":"0x3004"}]}`)
+		if !strings.Contains(got, "leaf_of_mill") {
+			t.Errorf("got %s", got)
+		}
+		n.FinishTables(t.Context())
+		if tables, err := filepath.Glob(filepath.Join(cfg.Data, "cache", "symcache", "*", "*")); err != nil || len(tables) != want {
+			t.Errorf("temporary %t: %v, the tables are %q, want %d", isTemporary, err, tables, want)
 		}
 	}
 }

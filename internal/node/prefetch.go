@@ -6,10 +6,25 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"symbolon/internal/console"
 	"symbolon/internal/ident"
 )
+
+// tablesTime is the longest wait of FinishTables.
+const tablesTime = time.Minute
+
+// FinishTables waits for the tables that are being built, for at most a minute, if they are
+// kept for others.
+func (n *Node) FinishTables(ctx context.Context) {
+	if n.cfg.Cache.Disk.Temporary {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tablesTime)
+	defer cancel()
+	n.tables.Wait(ctx)
+}
 
 // Prefetching fetches the symbols of many modules.
 type Prefetching struct {
