@@ -34,7 +34,7 @@ type filterFlags struct {
 }
 
 func filterCommand(e *env) *cobra.Command {
-	f := filterFlags{format: auto.Options{Format: "auto"}, out: "-"}
+	f := filterFlags{format: auto.Options{Format: "auto", Copy: true}, out: "-"}
 	c := &cobra.Command{
 		Use: "filter [IN]", Short: "Replace the addresses in a log, trace or profile with names",
 		Long: `IN is a file with addresses; standard input if it is missing or -. Everything else is

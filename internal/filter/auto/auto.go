@@ -8,6 +8,7 @@ package auto
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,7 +158,7 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 		if in.Name == "-" {
 			in.Stdin = raw
 		}
-		return pack(p, out, func(w io.Writer) error { return rewrite(ctx, run, f, in, w) })
+		return opt.pack(p, out, func(w io.Writer) error { return opt.rewrite(ctx, run, f, in, w) })
 	}
 	r, err := Unpack(raw)
 	if err != nil {
@@ -168,7 +169,7 @@ func Filter(ctx context.Context, run *filter.Run, opt Options, in Input, out io.
 	if p != nil {
 		unpacked = bufio.NewReaderSize(r, headSize)
 	}
-	return pack(p, out, func(w io.Writer) error {
+	return opt.pack(p, out, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, headSize)
 		err := f.filter(ctx, run, unpacked, buffered)
 		return errors.Join(p.wrap(err), buffered.Flush())
@@ -255,7 +256,7 @@ func isRegular(r io.Reader) bool {
 }
 
 // pack calls write with a writer that compresses to out, if there is a packing.
-func pack(p *packing, out io.Writer, write func(io.Writer) error) error {
+func (o *Options) pack(p *packing, out io.Writer, write func(io.Writer) error) error {
 	if p == nil {
 		return write(out)
 	}
@@ -263,15 +264,34 @@ func pack(p *packing, out io.Writer, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(w); err != nil {
+	if err = write(w); err != nil && !o.Copy {
 		return err
 	}
-	return w.Close()
+	return cmp.Or(err, w.Close())
 }
 
 // rewrite rewrites a document.
-func rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.Writer) error {
-	return withContent(ctx, in, func(data []byte) error { return f.rewrite(ctx, run, data, out) })
+func (o *Options) rewrite(ctx context.Context, run *filter.Run, f *format, in Input, out io.Writer) error {
+	return withContent(ctx, in, func(data []byte) error {
+		w := &noting{Writer: out}
+		err := f.rewrite(ctx, run, data, w)
+		if err != nil && o.Copy && !w.hasOutput && ctx.Err() == nil {
+			_, werr := out.Write(data)
+			err = cmp.Or(werr, err)
+		}
+		return err
+	})
+}
+
+// noting is a writer that notes whether it has output.
+type noting struct {
+	io.Writer
+	hasOutput bool
+}
+
+func (w *noting) Write(p []byte) (int, error) {
+	w.hasOutput = true
+	return w.Writer.Write(p)
 }
 
 // withContent calls use with the content of an input.
@@ -366,7 +386,10 @@ func isEnough(head []byte) bool {
 // Options select and configure a format.
 type Options struct {
 	Format string // a name of Names
-	Rows   rows.Options
+	// Copy is set if the output is used after an error: a document that cannot be read is
+	// copied, and a compressed output is ended.
+	Copy bool
+	Rows rows.Options
 }
 
 // formats returns all formats, in the order in which they are tried. Every text is a

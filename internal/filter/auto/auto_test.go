@@ -92,6 +92,43 @@ func TestDataIsReadInPlaceOfAFile(t *testing.T) {
 	}
 }
 
+func TestADocumentThatCannotBeReadIsCopied(t *testing.T) {
+	message := filtertest.Message
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	trace := message(1, message(8, 5, 10, 1), 1, message(66, "sample"))
+	z.Write(trace[:len(trace)-1])
+	z.Close()
+	for name, in := range map[string]string{
+		"perfetto": string(trace[:len(trace)-1]), "a compressed one": packed.String(),
+		"pprof": string(message(1, message(1, 1, 2, 2), 4, message(1, 1)))[:9],
+		"otlp":  string(message(1, message(1, "", 2, message(2, message(1, ""))), 2, message(1, 7))),
+	} {
+		var out bytes.Buffer
+		err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto", Copy: true}, auto.Input{Name: "-", Stdin: strings.NewReader(in)}, &out)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		var none bytes.Buffer
+		if err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(in)}, &none); err == nil || none.Len() > 0 {
+			t.Errorf("%s: error %v and the output %q without Copy, want an error alone", name, err, &none)
+		}
+		got, err := auto.Unpack(bufio.NewReader(&out))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := auto.Unpack(bufio.NewReader(strings.NewReader(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, aerr := io.ReadAll(got)
+		b, berr := io.ReadAll(want)
+		if !bytes.Equal(a, b) || aerr != nil || berr != nil {
+			t.Errorf("%s: got %q, %v, %v, want %q", name, a, aerr, berr, b)
+		}
+	}
+}
+
 func TestReportOfAppleInJSONIsNamed(t *testing.T) {
 	const in = `{"bug_type":"309"}` + "\n" + `{"usedImages":[{"uuid":"00112233-4455-6677-8899-aabbccddeeff","name":"App"}],"threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}]}`
 	run := &filter.Run{Names: filtertest.Names{"00112233445566778899aabbccddeeff": {16: {{Function: []byte("main"), Entry: 16}}}}}
