@@ -7,8 +7,9 @@
 // linked in ELF files, and relative to the start in Chrome's modules; the unwinder has
 // already decremented return addresses.
 //
-// Memory is bounded by the trace: its frames, up to 65,536 modules with paths of
-// up to 4,096 bytes, and 16 MiB and 32 times its size for compressed packets.
+// Memory is bounded by the trace: its frames, up to 65,536 writers and modules with paths
+// of up to 4,096 bytes, a compressed packet of up to 64 MiB, and 16 MiB and the size of the
+// trace for what is kept of those. They may inflate to 16 MiB and 32 times that size.
 package perfetto
 
 import (
@@ -46,13 +47,13 @@ func Is(head []byte) bool {
 // Rewrite writes a trace, and packets with the names of its frames.
 func Rewrite(ctx context.Context, run *filter.Run, data []byte, out io.Writer) error {
 	t := &trace{
-		left:      freeInflated + maxInflation*len(data),
+		left: freeInflated + maxInflation*len(data), kept: freeInflated + len(data),
 		sequences: map[uint64]*sequence{}, indices: map[module]int32{}, isNamed: map[address]bool{},
 	}
 	r := wire.NewReader(data)
 	for r.Next() {
 		if r.Tag == tagPacket {
-			t.packet(r.Bytes, false)
+			t.packet(r.Bytes)
 		}
 	}
 	if r.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -210,6 +211,75 @@ func TestInflatedBytesAreLimited(t *testing.T) {
 	}
 	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(bomb, bomb, after)); len(got) > 0 {
 		t.Errorf("appended %d bytes after packets of 30 MiB, want none", len(got))
+	}
+}
+
+func TestWhatIsKeptOfInflatedPacketsIsLimited(t *testing.T) {
+	paths := func(id int) []byte {
+		return message(10, 9, 12, bytes.Repeat(message(17, message(1, id, 2, make([]byte, 4<<10))), 10<<8)) // 10 MiB
+	}
+	after := message(1, message(50, deflate(sample())))
+	one, two := message(1, message(50, deflate(message(1, paths(1))))), message(1, message(50, deflate(message(1, paths(2)))))
+	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(one, after)); len(got) == 0 {
+		t.Error("appended nothing after 10 MiB of paths, want names")
+	}
+	pad := message(1, message(66, make([]byte, 1<<20))) // for the limit of inflated bytes
+	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(pad, one, two, after)); len(got) > 0 {
+		t.Errorf("appended %d bytes after 20 MiB of paths, want none", len(got))
+	}
+}
+
+func TestWritersAreLimited(t *testing.T) {
+	data := message(1, message(10, 1, 12, interned()))
+	for i := range 1<<16 - 1 {
+		data = append(data, message(1, message(10, i+2, 12, ""))...)
+	}
+	data = append(data, message(1, message(10, 1<<20, 12, interned()))...)
+	data = append(data, message(1, message(10, 1, 12, message(6, message(1, 1, 3, 7, 4, 0x999))))...)
+	data = append(data, message(1, message(10, 1<<20, 12, message(6, message(1, 1, 3, 7, 4, 0x888))))...)
+	var r record
+	rewrite(t, &filter.Run{Names: &r}, data)
+	has := func(addr uint64) bool {
+		return slices.ContainsFunc(r.query.Addresses, func(a filter.Address) bool { return a.Addr == addr })
+	}
+	if !has(0x999) || has(0x888) {
+		t.Errorf("looked up %v, want the frame of the first writer without that of the last", r.query.Addresses)
+	}
+}
+
+func TestMutantsAreCopiedOrRejected(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	bases := [][]byte{
+		append(sample(), symbols()...), message(1, message(50, deflate(sample()))),
+		slices.Concat(message(1, message(10, 1, 37, interned())), sample(), message(1, message(10, 1, 41, 1)), sample()),
+	}
+	for i := range 6000 {
+		base := bases[i%len(bases)]
+		mutant := bytes.Clone(base)
+		switch i / len(bases) % 3 {
+		case 0:
+			mutant = mutant[:random.IntN(len(mutant))]
+		case 1:
+			for range 1 + random.IntN(8) {
+				mutant[random.IntN(len(mutant))] ^= 1 << random.IntN(8)
+			}
+		case 2:
+			from := random.IntN(len(base))
+			copy(mutant[random.IntN(len(mutant)):], base[from:from+random.IntN(len(base)-from)])
+		}
+		var out, again bytes.Buffer
+		if err := perfetto.Rewrite(t.Context(), &filter.Run{Names: names}, mutant, &out); err != nil {
+			if out.Len() > 0 {
+				t.Fatalf("mutant %d: an output and the error %v", i, err)
+			}
+			continue
+		}
+		if !bytes.HasPrefix(out.Bytes(), mutant) {
+			t.Fatalf("mutant %d: %q became %q", i, mutant, &out)
+		}
+		if err := perfetto.Rewrite(t.Context(), &filter.Run{Names: names}, out.Bytes(), &again); err != nil || !bytes.Equal(again.Bytes(), out.Bytes()) {
+			t.Fatalf("mutant %d: a second run returns %v and changes %q", i, err, &out)
+		}
 	}
 }
 

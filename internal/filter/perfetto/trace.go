@@ -51,6 +51,9 @@ const (
 // trace has the frames of a trace.
 type trace struct {
 	left      int // bytes that may still be inflated
+	kept      int // bytes of them that may still be kept
+	inflated  bytes.Buffer
+	isPacked  bool // the packet that is read is in inflated
 	sequences map[uint64]*sequence
 	modules   []module
 	indices   map[module]int32
@@ -66,7 +69,8 @@ type address struct {
 	pc     uint64
 }
 
-// sequence has the interned messages of a writer, by their ids.
+// sequence has the interned messages of a writer, by their ids. The maps are nil while they
+// are empty.
 type sequence struct {
 	buildIDs, paths, mappings map[uint64][]byte
 	modules                   map[uint64]int32 // of mappings that frames use
@@ -77,14 +81,16 @@ const (
 	maxPath    = 4096 // as the greatest of Linux
 	maxBuildID = 64
 	maxModules = 1 << 16
+	maxWriters = 1 << 16
 
 	freeInflated = 16 << 20 // inflated bytes,
 	maxInflation = 32       // and those for each byte of the trace
+	maxPacked    = 64 << 20 // inflated bytes of a packet, of which writers put less than 1 MiB there
 )
 
 // packet reads a packet: the frames and the names in it. Damage costs only the
 // part that it is in.
-func (t *trace) packet(msg []byte, isInflated bool) {
+func (t *trace) packet(msg []byte) {
 	var id uint64
 	isCleared := false
 	for r := wire.NewReader(msg); r.Next(); {
@@ -103,13 +109,13 @@ func (t *trace) packet(msg []byte, isInflated bool) {
 	for r := wire.NewReader(msg); r.Next(); {
 		switch r.Tag {
 		case tagInternedData:
-			t.interned(t.sequence(id), r.Bytes, &internedData)
+			t.interned(id, r.Bytes, &internedData)
 		case tagProfile:
-			t.interned(t.sequence(id), r.Bytes, &profilePacket)
+			t.interned(id, r.Bytes, &profilePacket)
 		case tagSymbols:
 			t.symbols(r.Bytes)
 		case tagCompressed:
-			if !isInflated {
+			if !t.isPacked {
 				t.inflate(r.Bytes)
 			}
 		}
@@ -122,37 +128,59 @@ func (t *trace) inflate(data []byte) {
 		return
 	}
 	// The packets before damage are used.
-	inflated, _ := io.ReadAll(io.LimitReader(z, int64(t.left)))
-	t.left -= len(inflated)
-	for r := wire.NewReader(inflated); r.Next(); {
+	t.inflated.Reset()
+	_, _ = t.inflated.ReadFrom(io.LimitReader(z, int64(min(t.left, maxPacked))))
+	t.left -= t.inflated.Len()
+	t.isPacked = true
+	for r := wire.NewReader(t.inflated.Bytes()); r.Next(); {
 		if r.Tag == tagPacket {
-			t.packet(r.Bytes, true)
+			t.packet(r.Bytes)
 		}
 	}
+	t.isPacked = false
 }
 
-// sequence returns the interned messages of a writer.
-func (t *trace) sequence(id uint64) *sequence {
-	s := t.sequences[id]
-	if s == nil {
-		s = &sequence{map[uint64][]byte{}, map[uint64][]byte{}, map[uint64][]byte{}, map[uint64]int32{}}
-		t.sequences[id] = s
+// keep returns bytes that stay valid after their packet. It ends the inflation if they
+// are too many.
+func (t *trace) keep(b []byte) []byte {
+	if !t.isPacked {
+		return b
 	}
-	return s
+	if t.kept -= len(b); t.kept < 0 {
+		t.left = 0
+		return nil
+	}
+	return bytes.Clone(b)
 }
 
-// interned reads the strings and mappings of a packet, and then its frames.
-func (t *trace) interned(s *sequence, msg []byte, l *layout) {
+// set sets an element of a map that is nil while it is empty.
+func set[V any](m *map[uint64]V, id uint64, v V) {
+	if *m == nil {
+		*m = map[uint64]V{}
+	}
+	(*m)[id] = v
+}
+
+// interned reads the strings and mappings of a packet of a writer, and then its frames.
+func (t *trace) interned(writer uint64, msg []byte, l *layout) {
+	s := t.sequences[writer]
+	if s == nil {
+		if len(t.sequences) == maxWriters {
+			return
+		}
+		s = &sequence{}
+		t.sequences[writer] = s
+	}
 	for r := wire.NewReader(msg); r.Next(); {
 		id, text := entry(r.Bytes)
 		if r.Tag == l.buildIDs {
-			s.buildIDs[id] = text
+			set(&s.buildIDs, id, t.keep(text[:min(len(text), maxBuildID+1)]))
 		}
 		if r.Tag == l.paths {
-			s.paths[id] = text
+			set(&s.paths, id, t.keep(text[:min(len(text), maxPath+1)]))
 		}
 		if r.Tag == l.mappings {
-			s.mappings[id] = r.Bytes
+			set(&s.mappings, id, t.keep(r.Bytes))
 			delete(s.modules, id)
 		}
 	}
@@ -199,7 +227,7 @@ func (t *trace) frame(s *sequence, msg []byte) {
 			return
 		}
 		m = t.module(s.name(data))
-		s.modules[mapping] = m
+		set(&s.modules, mapping, m)
 	}
 	if kind <= kindNative && m >= 0 {
 		a := address{m, pc}
@@ -212,7 +240,7 @@ func (t *trace) frame(s *sequence, msg []byte) {
 func (s *sequence) name(mapping []byte) (path, buildID []byte) {
 	add := func(id uint64) {
 		if p := s.paths[id]; len(path) <= maxPath { // a longer one is rejected
-			path = append(append(path, '/'), p[:min(len(p), maxPath+1)]...)
+			path = append(append(path, '/'), p...)
 		}
 	}
 	for r := wire.NewReader(mapping); r.Next(); {
