@@ -129,3 +129,32 @@ func TestAnOutputInsideOfAnInputIsRefusedBehindLinks(t *testing.T) {
 	}
 	do(t, options(link+"/x", in+"/sub"))
 }
+
+// TestHostileRowsDoNotHarmOthers has rows between others, in units of three.
+func TestHostileRowsDoNotHarmOthers(t *testing.T) {
+	const deep = 100_000
+	hostile := []string{
+		strings.Repeat(`{"payload":`, deep) + "1" + strings.Repeat("}", deep), strings.Repeat("[", deep), `{"frames":` + strings.Repeat("[", deep) + strings.Repeat("]", deep) + "}",
+		"\x00\xff\xfe", `{"frames":[{"debug_file":"` + "\xff\xc3" + `","debug_id":"\u0000","offset":"0x1"}]}`,
+		`{"frames":[{"debug_file":"a.pdb","debug_id":"` + kettle + `","offset":1e999}]}`, `{"frames":[{"debug_id":"` + kettle + `","offset":` + strings.Repeat("9", deep) + "}]}",
+		"{" + strings.Repeat(`"frames":[],`, deep) + `"frames":[]}`, `{"crash_address":-1,"modules":[{"base_address":1e99}],"threads":[{"frames":[{"ip":[],"module_index":1e99}]}],"crash_thread":9e18}`,
+	}
+	var in strings.Builder
+	for i, row := range hostile {
+		in.WriteString(text(i, 1) + row + "\n")
+	}
+	out := t.TempDir()
+	r := do(t, options(out, folder(t, map[string]string{"a.json": in.String()})))
+	got := strings.SplitAfter(output(t, files(t, out)), "\n")
+	if r.Rows != 2*len(hostile) || len(got) != 2*len(hostile)+1 {
+		t.Fatalf("%d rows, and %d lines are in the output; want %d", r.Rows, len(got)-1, 2*len(hostile))
+	}
+	for i, row := range hostile {
+		if want := answers(t, i, 1); got[2*i] != want {
+			t.Errorf("row %d: got %q, want %q", i, got[2*i], want)
+		}
+		if head := strings.TrimSuffix(row, "}"); !strings.HasPrefix(got[2*i+1], head[:min(len(head), 500)]) {
+			t.Errorf("hostile row %d: got %.100q, want it to begin with %.100q", i, got[2*i+1], row)
+		}
+	}
+}
