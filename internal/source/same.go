@@ -1,6 +1,10 @@
 package source
 
-import "symbolon/internal/ident"
+import (
+	"strings"
+
+	"symbolon/internal/ident"
+)
 
 // IsSame reports whether a file of a format with the identifiers of has is the one of
 // m. One equal identifier is enough. The debug id of an ELF file may have been derived
@@ -31,4 +35,11 @@ func IsSame(has ident.Module, kind string, m ident.Module) bool {
 		return uuids || has.DebugID.Swapped().UUID() == m.DebugID.UUID()
 	}
 	return false
+}
+
+// IsNamed reports whether a file of a kind may be that of m by its name: two programs of
+// Windows may have the same timestamp and size, and those that are linked without a
+// timestamp often do.
+func IsNamed(kind, name string, m ident.Module) bool {
+	return kind != PE || !m.DebugID.IsZero() || m.CodeFile == "" || strings.EqualFold(ident.FileName(name), ident.FileName(m.CodeFile))
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"symbolon/internal/bucket"
@@ -215,17 +214,11 @@ func (f *Found) pick(q *Question) bool {
 		o := &f.Record.Objects[i]
 		isAsked := f.Record.SHA1 == q.SHA1 || !q.Module.FileID.IsZero() && f.Record.FileID == q.Module.FileID ||
 			source.IsSame(o.Module, formatOf(o.Kind), q.Module)
-		if isAsked && o.IsOf(q.Kinds) && f.isNamed(o, &q.Module) && (f.Object < 0 || rank(o.Features) > rank(best)) {
+		if isAsked && o.IsOf(q.Kinds) && source.IsNamed(o.Kind, f.Name, q.Module) && (f.Object < 0 || rank(o.Features) > rank(best)) {
 			f.Object, best = i, o.Features
 		}
 	}
 	return f.Object >= 0
-}
-
-// isNamed reports whether an object may belong to a module, by its name: two Windows
-// binaries may have the same timestamp and size.
-func (f *Found) isNamed(o *Object, m *ident.Module) bool {
-	return o.Kind != source.PE || !m.DebugID.IsZero() || m.CodeFile == "" || strings.EqualFold(ident.FileName(f.Name), ident.FileName(m.CodeFile))
 }
 
 // rank orders features: debug information first, then symbols, unwind information and

@@ -253,7 +253,7 @@ func (s *Source) named(f *folder, m ident.Module, kinds []string) (list []source
 			i := slices.IndexFunc(kindsOf[f.files[name].kind], func(kind string) bool {
 				return slices.Contains(kinds, kind) && s.cfg.Wants(m, kind)
 			})
-			if i < 0 || seen[name] {
+			if i < 0 || seen[name] || !source.IsNamed(f.files[name].kind, name, m) {
 				continue
 			}
 			seen[name] = true

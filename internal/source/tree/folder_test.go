@@ -17,7 +17,9 @@ import (
 	"symbolon/internal/bucket"
 	"symbolon/internal/bucket/dir"
 	"symbolon/internal/bucket/mem"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
+	"symbolon/internal/fixture"
 	"symbolon/internal/format/bundle"
 	"symbolon/internal/ident"
 	"symbolon/internal/source"
@@ -70,7 +72,7 @@ func bucketOf(t *testing.T, root string) *dir.Bucket {
 	return b
 }
 
-var allKinds = []string{source.Breakpad, source.Beside, source.PDB, source.ELFDebug, source.ELFCode, source.MachDebug, source.SourceBundle}
+var allKinds = []string{source.Breakpad, source.Beside, source.PDB, source.PE, source.ELFDebug, source.ELFCode, source.MachDebug, source.SourceBundle}
 
 // there are the files for m that a source names and that it has.
 func there(t *testing.T, s source.Source, m ident.Module) (list []string) {
@@ -136,6 +138,22 @@ func sources(t *testing.T) []byte {
 // flat is a folder with a program in it.
 func flat(t *testing.T) string {
 	return folder(t, map[string][]byte{"a.out": corpus(t, "gcc-dwarf5"), ".build-id/ca/" + buildID[2:] + ".debug": nil})
+}
+
+func TestProgramsWithOneTimestampAreToldApartByTheirNames(t *testing.T) {
+	program := fixture.NewPE(fixture.PEX64).Bytes()
+	root := folder(t, map[string][]byte{"ladle.exe": program, "whisk.exe": program})
+	s := local(t, source.Config{Path: root}, bucketOf(t, root))
+	_, modules, err := debugfile.Identify(bin.Bytes(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{`C:\kitchen\WHISK.EXE`: {"whisk.exe"}, "ladle.exe": {"ladle.exe"}, "spoon.exe": nil, "": {"ladle.exe", "whisk.exe"}} {
+		got := there(t, s, ident.Module{Type: ident.TypePE, CodeFile: name, CodeID: modules[0].CodeID})
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%q: found %q, want %q", name, got, want)
+		}
+	}
 }
 
 func TestLayoutThatIsSetIsAllThatAFolderHas(t *testing.T) {
