@@ -45,7 +45,7 @@ func (d *Door) readForm(r *http.Request) (f form, err error) {
 		}
 		values, err := url.ParseQuery(text)
 		if err != nil {
-			return f, api.Invalid("the body is not application/x-www-form-urlencoded: %v", err)
+			return f, errNoFile
 		}
 		f.url, f.try = values.Get("url"), values.Get("try")
 		return f, nil
@@ -87,7 +87,7 @@ func readField(in io.Reader) (string, error) {
 	case err != nil:
 		return "", receive.FormError(err)
 	case len(text) > maxField:
-		return "", api.Invalid("a field has more than %d bytes", maxField)
+		return "", api.Invalid("a field has more than %d bytes: a file must be sent as multipart form data", maxField)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -33,6 +33,7 @@ var grants = map[string]*token.Grant{
 	"long":   {ID: "t7", Rights: []token.Right{token.UploadTry}, Projects: []string{strings.Repeat("a", 50)}},
 	"all":    {ID: "t6", Rights: []token.Right{token.Admin}, Projects: []string{token.Any}},
 	"":       {},
+	"local":  {Rights: []token.Right{token.Admin}}, // a client of this machine without a token
 }
 
 // server is a door on a real port, over an empty store.

@@ -82,6 +82,7 @@ func TestClientsWithoutTheRightAreRefused(t *testing.T) {
 	s := serve(t, store.Config{})
 	for secret, want := range map[string]string{
 		"": `{"error":"This requires an Auth-Token to authenticate the request"}`, "wrong": `{"error":"API Token not matched`,
+		"local":  `{"error":"This requires an Auth-Token to authenticate the request"}`,
 		"reader": `{"error":"Forbidden`, "two": `several projects (tea, coffee)`,
 	} {
 		s.send(secret, "symbols.zip", zipOf(symMember("tea.so", 1))).Expect(403, want)
@@ -91,6 +92,15 @@ func TestClientsWithoutTheRightAreRefused(t *testing.T) {
 	got.Expect(405, `{"error":"Method Not Allowed (GET): /upload/"}`)
 	if allow := got.Header.Get("Allow"); allow != "POST, OPTIONS" {
 		t.Errorf("Allow is %q", allow)
+	}
+}
+
+func TestFilesThatAreNotInAFormAreRefusedWithAdvice(t *testing.T) {
+	s := serve(t, store.Config{})
+	for body, want := range map[string]string{
+		zipOf(symMember("tea.so", 1)) + ";": "Must be multipart form data", strings.Repeat("PK", 1<<20): "must be sent as multipart form data",
+	} {
+		s.Ask("tea", "POST", "/upload/", body, "Content-Type", "application/x-www-form-urlencoded").Expect(400, want) // curl's default
 	}
 }
 
