@@ -117,8 +117,18 @@ func (x *finder) open(ctx context.Context, name string, isNamed bool) error {
 		x.failed(name, err)
 		return nil
 	}
+	if info.Size() == 0 && isNamed {
+		x.failed(name, errors.New("the file is empty"))
+		return nil
+	}
 	src := io.NewSectionReader(f, 0, info.Size())
-	if done, err := x.file(ctx, name, src); err != nil || done {
+	done, err := x.file(ctx, name, src)
+	if now, statErr := f.Stat(); errors.Is(err, errChanged) ||
+		err == nil && done && statErr == nil && (now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime())) {
+		x.failed(name, errChanged)
+		return nil
+	}
+	if err != nil || done {
 		return err
 	}
 	space := scratch.NewSpace(os.TempDir(), nil)
@@ -191,6 +201,9 @@ func (x *finder) file(ctx context.Context, name string, src bin.Source) (done bo
 	}
 	return true, err
 }
+
+// errChanged is why a file that is being written is not, or not only, uploaded.
+var errChanged = errors.New("the file changed during the upload: upload it again when it is complete")
 
 func hasID(m ident.Module) bool { return !m.DebugID.IsZero() || !m.CodeID.IsZero() }
 

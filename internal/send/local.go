@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha1"
 	"errors"
+	"fmt"
 	"io"
 
+	"symbolon/internal/bucket"
 	"symbolon/internal/ident"
 	"symbolon/internal/store"
 )
@@ -60,6 +62,14 @@ func (l *Local) Add(ctx context.Context, f *File) error {
 		l.isEmpty = l.isEmpty && (isCurrent || o.State == Refused)
 		l.Done(o)
 	}
+	return explained(err)
+}
+
+// explained returns the error of a store, with advice if its disk is full.
+func explained(err error) error {
+	if bucket.IsFull(err) {
+		return fmt.Errorf("the disk of the store is full: free some space, for example by symbolon gc run, and try again: %w", err)
+	}
 	return err
 }
 
@@ -69,7 +79,7 @@ func (l *Local) Flush(ctx context.Context) error {
 		return ctx.Err()
 	}
 	_, err := l.draft.Commit(ctx)
-	return err
+	return explained(err)
 }
 
 // Close removes files that were not made visible.

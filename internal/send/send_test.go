@@ -24,6 +24,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"symbolon/internal/bucket/buckettest"
 	"symbolon/internal/bucket/mem"
 	"symbolon/internal/console"
 	"symbolon/internal/send"
@@ -153,11 +154,12 @@ func (s *server) assemble(w http.ResponseWriter, r *http.Request) {
 
 // symFile returns a Breakpad file with an id of these digits and at least size bytes.
 func symFile(digit string, size int) string {
-	text := "MODULE Linux x86_64 " + strings.Repeat(digit, 32) + "0 app\n"
-	for n := 0; len(text) < size; n++ {
-		text += fmt.Sprintf("PUBLIC %x 0 name%d\n", n*16+16, n)
+	var text strings.Builder
+	text.WriteString("MODULE Linux x86_64 " + strings.Repeat(digit, 32) + "0 app\n")
+	for n := 0; text.Len() < size; n++ {
+		fmt.Fprintf(&text, "PUBLIC %x 0 name%d\n", n*16+16, n)
 	}
-	return text
+	return text.String()
 }
 
 // upload uploads paths and returns the outcomes by path below dir.
@@ -310,15 +312,51 @@ func TestFilesThatCannotBeUploaded(t *testing.T) {
 	write(t, dir, "bad.sym", symFile("D", 10))
 	write(t, dir, "nameless.o", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x3e\x00\x01"+strings.Repeat("\x00", 43))
 	write(t, dir, "notes.txt", "hello")
+	write(t, dir, "empty.debug", "")
 	cfg := send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1}
-	got, skipped, err := upload(t, cfg, dir, dir, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "absent"))
-	want := "absent failed: no such file or directory, bad.sym refused it is bad, " +
+	got, skipped, err := upload(t, cfg, dir, dir, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "absent"), filepath.Join(dir, "empty.debug"))
+	want := "absent failed: no such file or directory, bad.sym refused it is bad, empty.debug failed: the file is empty, " +
 		"notes.txt failed: unsupported file: must be a debug file, an archive of such, or a folder"
 	if err != nil || strings.Join(got, ", ") != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 	if len(skipped.Nameless) != 1 || !strings.Contains(skipped.Nameless[0].Why, "build id") {
 		t.Errorf("skipped %+v, want the file without a build id", skipped)
+	}
+}
+
+func TestFileThatIsBeingWrittenIsReportedAndCostsOnlyItself(t *testing.T) {
+	for change, want := range map[string][]string{
+		"overwritten": {"big.sym failed: the file changed during the upload: upload it again when it is complete", "other.sym uploaded "},
+		"extended":    {"big.sym failed: the file changed during the upload: upload it again when it is complete", "big.sym uploaded ", "other.sym uploaded "},
+	} {
+		s, dir := newServer(t), t.TempDir()
+		write(t, dir, "big.sym", symFile("A", 1<<20+1))
+		write(t, dir, "other.sym", symFile("B", 10))
+		next, changed := s.Config.Handler, false
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "assemble") && !changed {
+				changed = true
+				f, err := os.OpenFile(filepath.Join(dir, "big.sym"), os.O_WRONLY, 0)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer f.Close()
+				at := int64(1 << 19)
+				if change == "extended" {
+					at = 1 << 21
+				}
+				if _, err := f.WriteAt([]byte("PUBLIC 7 0 g\n"), at); err != nil {
+					t.Error(err)
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+		got, _, err := upload(t, send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 2}, dir, dir)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v; want %q", change, got, err, want)
+		}
 	}
 }
 
@@ -360,13 +398,19 @@ func TestErrorsNameTheCause(t *testing.T) {
 		s.Config.Handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(small.Close)
+	denying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"detail":"the token lacks the right upload in tea"}`)
+	}))
+	t.Cleanup(denying.Close)
 	for _, c := range []struct {
 		cfg  send.Config
 		want string
 	}{
 		{send.Config{URL: s.URL, Token: "other"}, "rejects the token"},
 		{send.Config{URL: s.URL}, "requires a token"},
-		{send.Config{URL: s.URL, Token: token, Project: "unknown"}, "404"},
+		{send.Config{URL: s.URL, Token: token, Project: "unknown"}, "404 Not Found: is --url the address"},
+		{send.Config{URL: denying.URL, Token: token}, "the right upload in tea: name the project of the token with --project"},
 		{send.Config{URL: page.URL, Token: token}, "is --url the address"},
 		{send.Config{URL: small.URL, Token: token, Project: "orchard"}, "a proxy in front of the server"},
 		{send.Config{URL: "http://127.0.0.1:1", Token: token}, "connection refused"},
@@ -451,6 +495,20 @@ func TestDamagedMemberCostsOnlyItself(t *testing.T) {
 	got, _, err := upload(t, cfg, dir, dir)
 	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "a.zip/whole.sym uploaded") || !strings.HasPrefix(got[1], "damaged.sym failed: ") {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestFullStoreOfThisMachineIsReportedWithAdvice(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.sym", symFile("A", 10))
+	for _, prefix := range []string{"blob/", "upload/"} {
+		full := &buckettest.Full{Bucket: mem.New(), IsFull: func(key string) bool { return strings.HasPrefix(key, prefix) }}
+		l := send.NewLocal(store.New(store.Config{}, store.Deps{Bucket: full, Now: time.Now, Log: slog.New(slog.DiscardHandler)}), send.Config{Project: "tea"})
+		defer l.Close()
+		_, err := send.Upload(t.Context(), l, []string{dir}, "", func(path string, err error) { t.Error(path, err) })
+		if want := "the disk of the store is full: free some space"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", prefix, err, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha1"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,8 +135,12 @@ func (r *Remote) sendGroup(ctx context.Context, group []piece) error {
 			return err
 		}
 		z.Reset(part)
-		if _, err := io.Copy(z, io.NewSectionReader(p.file, p.off, p.size)); err != nil {
+		h := sha1.New()
+		if _, err := io.Copy(io.MultiWriter(z, h), io.NewSectionReader(p.file, p.off, p.size)); err != nil {
 			return fmt.Errorf("%s: %w", p.file.Path, err)
+		}
+		if ident.SHA1(h.Sum(nil)) != p.sum {
+			return fmt.Errorf("%s: %w", p.file.Path, errChanged)
 		}
 		if err := z.Close(); err != nil {
 			return err
@@ -221,7 +226,8 @@ func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, aft
 func (r *Remote) refusal(resp *http.Response, text []byte) error {
 	var a struct{ Detail, Error string }
 	_ = json.Unmarshal(text, &a) // it may be a page
-	why := cmp.Or(transfer.OneLine(a.Detail+" "+a.Error), transfer.PlainReason(resp.Header, text))
+	own := transfer.OneLine(a.Detail + " " + a.Error)
+	why := cmp.Or(own, transfer.PlainReason(resp.Header, text))
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized && r.cfg.Token == "":
 		return fmt.Errorf("the server requires a token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
@@ -231,8 +237,12 @@ func (r *Remote) refusal(resp *http.Response, text []byte) error {
 		return fmt.Errorf("the server answers %s and redirects to %.200q: if that is right, use it with -u", resp.Status, resp.Header.Get("Location"))
 	case why == "" && resp.StatusCode == http.StatusRequestEntityTooLarge:
 		return fmt.Errorf("a proxy in front of the server answers %s: configure it to accept requests of 33 MiB (client_max_body_size of nginx)", resp.Status)
+	case own == "" && resp.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("the server answers %s: is --url the address of a server for uploads?", resp.Status)
 	case why == "":
 		return fmt.Errorf("the server answers %s", resp.Status)
+	case resp.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("the server answers %s: %s: name the project of the token with --project, or another token with -t", resp.Status, why)
 	}
 	return fmt.Errorf("the server answers %s: %s", resp.Status, why)
 }
