@@ -77,3 +77,14 @@ func Describe(src bin.Source) (kind string, list []object.Info, err error) {
 	}
 	return f.Kind(), list, nil
 }
+
+// CheckWhole returns an error for an ELF file that ends before a part that its headers
+// declare, as one that is still being linked. In other formats programs may declare more
+// than their files have.
+func CheckWhole(src bin.Source) error {
+	head, err := bin.Read(src, 0, int(min(src.Size(), headSize)))
+	if err != nil || sniff(head) != kindELF {
+		return err
+	}
+	return image.CheckWholeELF(src)
+}

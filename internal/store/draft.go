@@ -14,6 +14,7 @@ import (
 
 	"symbolon/internal/bin"
 	"symbolon/internal/bucket"
+	"symbolon/internal/debugfile"
 	"symbolon/internal/fault"
 	"symbolon/internal/ident"
 )
@@ -187,7 +188,9 @@ func (s *Store) describe(ctx context.Context, rec *Record, name string, p *spool
 		return err
 	}
 	defer r.Close()
-	err = rec.describe(r)
+	if err = rec.describe(r); err == nil {
+		err = debugfile.CheckWhole(r)
+	}
 	switch f := fault.Of(err); {
 	case err == nil:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
 	"sync"
@@ -270,6 +271,21 @@ func TestFilesThatCannotBeUsedAreRefused(t *testing.T) {
 	}
 	if _, err := s.Begin("Bad Name", nil, "").Add(t.Context(), "x", strings.NewReader(symbols(1, code))); err == nil {
 		t.Error("a project with this name is accepted")
+	}
+}
+
+// Clients may send a file that the linker is still writing.
+func TestProgramThatIsCutOffIsRefused(t *testing.T) {
+	data, err := os.ReadFile("../object/testdata/corpus/debuglink.debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, mem.New())
+	for _, n := range []int{len(data) / 2, len(data) - 1, len(data)} {
+		_, err := s.Begin("a", nil, "").Add(t.Context(), "x.debug", bytes.NewReader(data[:n]))
+		if isCut := err != nil && strings.Contains(err.Error(), "x.debug: elf: the file is cut off"); isCut != (n < len(data)) {
+			t.Errorf("%d bytes of %d: %v", n, len(data), err)
+		}
 	}
 }
 

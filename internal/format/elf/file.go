@@ -46,6 +46,7 @@ type File struct {
 	Segments      []Segment    // in the order of the file
 	Sections      []Section    // the index is the number of the section; 0 is reserved
 	Problems      bin.Problems // damaged parts of the file
+	IsCut         bool         // the file ends before a table or a section that its headers declare
 
 	// Unpack decompresses the payload of a section to exactly size bytes.
 	// Without it compressed sections cannot be read. It is set before the File
@@ -173,10 +174,12 @@ func (f *File) entries(a *array, minSize uint64) ([]byte, uint64) {
 		return nil, 0
 	case a.off == 0 || a.off > size || size-a.off < a.entsize:
 		f.problem(a.place, a.off, "the file of %#x bytes has no entries at offset %#x", size, a.off)
+		f.IsCut = f.IsCut || a.off != 0
 		return nil, 0
 	case (size-a.off)/a.entsize < n:
 		n = (size - a.off) / a.entsize
 		f.problem(a.place, a.off, "the file has %d of %d entries", n, a.count)
+		f.IsCut = true
 	}
 	if n > maxHeaders {
 		f.problem(a.place, a.off, "%d entries, of which %d are read", n, maxHeaders)
@@ -273,6 +276,7 @@ func (f *File) readNames(index uint32) {
 		}
 		s.Name = rest[:end]
 		if size := uint64(f.src.Size()); s.stored() && (s.Off > size || s.Size > size-s.Off) {
+			f.IsCut = true
 			f.problem("section "+s.Label(), s.Off, "%#x bytes at offset %#x exceed the file of %#x bytes", s.Size, s.Off, size)
 		}
 	}

@@ -39,7 +39,7 @@ func open(t *testing.T, b []byte) *elf.File {
 func sound(t *testing.T, e *fixture.ELF) *elf.File {
 	t.Helper()
 	f := open(t, e.Bytes())
-	if f.Problems != nil {
+	if f.Problems != nil || f.IsCut {
 		t.Fatalf("problems: %v", f.Problems)
 	}
 	return f
@@ -121,8 +121,8 @@ func TestTruncatedFile(t *testing.T) {
 	e.Segment(fixture.ELFSegment{Type: 1, Vaddr: 0x400000})
 	b := e.Bytes()
 	f := open(t, b)
-	if !complains(f.Problems, "section .far", "0x10000000000") || !complains(f.Problems, "section .wide", "0xffffffffffffffff bytes") || len(f.Problems) != 2 {
-		t.Errorf("problems %v", f.Problems)
+	if !complains(f.Problems, "section .far", "0x10000000000") || !complains(f.Problems, "section .wide", "0xffffffffffffffff bytes") || len(f.Problems) != 2 || !f.IsCut {
+		t.Errorf("problems %v, cut off: %v", f.Problems, f.IsCut)
 	}
 	if b, err := f.Raw(f.Section(".far")); len(b) != 0 || err != nil {
 		t.Errorf("far: %q, %v", b, err)
@@ -131,15 +131,15 @@ func TestTruncatedFile(t *testing.T) {
 		t.Errorf("wide: %d bytes, %v", len(got), err)
 	}
 	f = open(t, b[:len(b)-70]) // without one section header and a part of another
-	if len(f.Sections) != 3 || !complains(f.Problems, "section headers", "3 of 5") {
-		t.Errorf("%d sections, %v", len(f.Sections), f.Problems)
+	if len(f.Sections) != 3 || !complains(f.Problems, "section headers", "3 of 5") || !f.IsCut {
+		t.Errorf("%d sections, %v, cut off: %v", len(f.Sections), f.Problems, f.IsCut)
 	}
 	if !complains(f.Problems, "section names", "3 of 3 names", "section 4") {
 		t.Errorf("names: %v", f.Problems)
 	}
 	f = open(t, b[:600])
-	if len(f.Sections) != 0 || f.LoadAddress() != 0x400000 || !complains(f.Problems, "section headers", "0x258 bytes") {
-		t.Errorf("no sections: %d, %#x, %v", len(f.Sections), f.LoadAddress(), f.Problems)
+	if len(f.Sections) != 0 || f.LoadAddress() != 0x400000 || !complains(f.Problems, "section headers", "0x258 bytes") || !f.IsCut {
+		t.Errorf("no sections: %d, %#x, %v, cut off: %v", len(f.Sections), f.LoadAddress(), f.Problems, f.IsCut)
 	}
 	if f = open(t, b[:64+40]); len(f.Segments) != 0 || !complains(f.Problems, "program headers") {
 		t.Errorf("no segments: %d, %v", len(f.Segments), f.Problems)

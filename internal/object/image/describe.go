@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"symbolon/internal/bin"
+	"symbolon/internal/fault"
 	"symbolon/internal/format/elf"
 	"symbolon/internal/format/macho"
 	"symbolon/internal/format/pe"
@@ -38,6 +39,16 @@ func DescribeELF(src bin.Source) ([]object.Info, error) {
 		}
 	}
 	return []object.Info{info}, nil
+}
+
+// CheckWholeELF returns an error for a file that ends before a part that its headers
+// declare.
+func CheckWholeELF(src bin.Source) error {
+	f, err := elf.OpenHeaders(src)
+	if err == nil && f.IsCut {
+		err = fault.New(fault.Malformed, "elf", "the file is cut off: its headers declare more than its %d bytes", src.Size())
+	}
+	return err
 }
 
 // DescribeMachO describes all images of a file that can be opened, by their headers.
