@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"strings"
 
 	"symbolon/internal/bin"
 )
@@ -33,9 +34,9 @@ func (u URL) Parse() (*url.URL, error) {
 	switch {
 	case u.IsZero():
 		return nil, errors.New("the url is missing")
-	case err != nil:
+	case err != nil && strings.Contains(u.Reveal(), "://"):
 		return nil, errors.New("invalid url")
-	case parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
+	case err != nil, parsed.Scheme != "http" && parsed.Scheme != "https", parsed.Hostname() == "":
 		return nil, errors.New("the url must begin with http:// or https:// and name a host")
 	}
 	return parsed, nil

@@ -58,7 +58,12 @@ func parsePlace(place string) (Config, error) {
 		}
 		return Config{ID: bin.RedactTokens(u.Host + strings.TrimRight(u.EscapedPath(), "/")), Type: HTTP, URL: NewURL(place)}, nil
 	}
-	if info, err := os.Stat(place); err != nil || !info.IsDir() {
+	switch info, err := os.Stat(place); {
+	case err == nil && !info.IsDir():
+		return Config{}, fmt.Errorf("invalid source %q: must be a folder, not a file", guarded(place))
+	case err != nil && strings.ContainsAny(place, `/\`):
+		return Config{}, fmt.Errorf("invalid source %q: must be an existing folder, or a URL that begins with http:// or https://", guarded(place))
+	case err != nil:
 		return Config{}, fmt.Errorf("invalid source %q: must be a preset (%s), an http(s) URL or an existing folder",
 			guarded(place), strings.Join(names, ", "))
 	}
