@@ -150,7 +150,10 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
-	if resp.StatusCode >= 300 {
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		log.Warn("otlp.forward has no interface for profiles; its path is usually /v1development/profiles", "status", resp.StatusCode)
+	case resp.StatusCode >= 300:
 		log.Warn("otlp.forward refused profiles", "status", resp.StatusCode)
 	}
 	if resp.StatusCode/100 == 3 { // exporters would drop the profiles

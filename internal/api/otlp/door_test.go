@@ -178,6 +178,16 @@ func TestRefusalOfTheNextHopIsRelayed(t *testing.T) {
 	}
 }
 
+func TestMissingPathOfTheNextHopIsLoggedWithAdvice(t *testing.T) {
+	h := newHop(t)
+	h.answer = func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+	var log bytes.Buffer
+	resp, _ := post(t, serveWith(t, otlp.Config{Forward: source.NewURL(h.url)}, names, slog.New(slog.NewTextHandler(&log, nil))), profiles)
+	if resp.StatusCode != 404 || !strings.Contains(log.String(), "its path is usually /v1development/profiles") {
+		t.Errorf("status %d and the log %s, want the usual path", resp.StatusCode, &log)
+	}
+}
+
 func TestRedirectOfTheNextHopIsNotFollowed(t *testing.T) {
 	h := newHop(t)
 	h.answer = func(w http.ResponseWriter, r *http.Request) {
