@@ -181,8 +181,8 @@ func (w *rewriter) add(at int, msg []byte) {
 	if l.address < m.start || m.limit != 0 && l.address >= m.limit {
 		return
 	}
-	if m.module == unseen {
-		m.module = w.module(m)
+	if m.module == unknown {
+		m.module = w.module(m) // for each address, as the report counts those without names
 	}
 	if m.module == unknown {
 		return

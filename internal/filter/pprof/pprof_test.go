@@ -163,6 +163,14 @@ func TestProfileWithoutNamesIsCopied(t *testing.T) {
 	}
 }
 
+func TestAllAddressesInAFileWithoutAnIDAreReported(t *testing.T) {
+	run := &filter.Run{Names: names}
+	rewrite(t, run, bytes.ReplaceAll(sample(), []byte(app), []byte("?c0ffee00c0ffee?")))
+	if got, want := missing(run), "symbolon: /bin/app: no names for 3 frames: the input does not identify the file\n"; got != want {
+		t.Errorf("the report is %q, want %q", got, want)
+	}
+}
+
 func TestDamagedRecordIsCopied(t *testing.T) {
 	bad := message(4, []byte{1 << 3, 9, 2 << 3}, 3, []byte{1 << 3})
 	got := rewrite(t, &filter.Run{Names: names}, append(bad, sample()...))

@@ -53,20 +53,17 @@ var layout = Layout{Function: 5, String: 6, ID: 1, Name: 2, Line: numLine}
 type mapping struct {
 	start, limit, offset uint64
 	file, buildID        uint64 // indices of strings
-	module               int32  // index in the query; unseen, unknown
+	module               int32  // index in the query, or unknown
 	flags                uint8  // bit i: the flag with the number numHasFunctions+i
 	found                uint8  // the flags that names add
 }
 
-const (
-	unseen  = -2
-	unknown = -1
-)
+const unknown = -1
 
 // readMapping decodes a Mapping. It returns the id 0, which no location can
 // have, for one that is damaged.
 func readMapping(msg []byte) (m mapping, id uint64) {
-	m.module = unseen
+	m.module = unknown
 	r := wire.NewReader(msg)
 	for r.Next() {
 		switch r.Tag {
