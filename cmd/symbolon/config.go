@@ -141,12 +141,10 @@ func (f *configFlags) operator(ctx context.Context, e *env) (operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := node.DataDir(cfg.Data)
-	if err != nil {
-		return nil, err
-	}
-	r := node.Dial(ctx, data)
+	r, data, err := node.Dial(ctx, cfg.Data)
 	switch {
+	case err != nil:
+		return nil, err
 	case r == nil:
 		return openNode(cfg, nil, log)
 	case len(f.sources) > 0:

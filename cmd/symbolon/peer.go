@@ -111,11 +111,11 @@ func cleanup(ctx context.Context, e *env, conf *configFlags, dry bool) error {
 	if err != nil {
 		return err
 	}
-	data, err := node.DataDir(cfg.Data)
+	r, data, err := node.Dial(ctx, cfg.Data)
 	if err != nil {
 		return err
 	}
-	if r := node.Dial(ctx, data); r != nil {
+	if r != nil {
 		r.Close()
 		say(e.stdout, "a server is running on %s and removes expired entries itself\n", data)
 		return nil

@@ -89,11 +89,11 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 	if err != nil {
 		return err
 	}
-	data, err := node.DataDir(cfg.Data)
+	r, data, err := node.Dial(ctx, cfg.Data)
 	if err != nil {
 		return err
 	}
-	if r := node.Dial(ctx, data); r != nil {
+	if r != nil {
 		defer r.Close()
 		f.send.URL, f.send.Transport = r.Uploads()
 		f.send.Token, f.send.Wait = "", time.Hour
@@ -104,6 +104,7 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 		return err
 	}
 	defer closeStore()
+	say(e.stderr, "symbolon: no server runs on %s, so files are put into its store; a server elsewhere is named with -u\n", data)
 	l := send.NewLocal(s, f.send)
 	defer l.Close()
 	l.Done = out.Done

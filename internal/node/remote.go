@@ -25,17 +25,21 @@ func controlSocket(data string) string { return filepath.Join(data, "control.soc
 // Remote calls the node of another process.
 type Remote struct{ client *http.Client }
 
-// Dial returns the node that runs on a data directory, or nil if none runs.
-func Dial(ctx context.Context, data string) *Remote {
+// Dial returns the node that runs on a data directory, or nil if none runs, and the path
+// of the directory. The configured path may be empty, for that of the user.
+func Dial(ctx context.Context, configured string) (r *Remote, data string, err error) {
+	if data, err = DataDir(configured); err != nil {
+		return nil, "", err
+	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", controlSocket(data))
 	}
 	c, err := dial(ctx, "", "")
 	if err != nil {
-		return nil
+		return nil, data, nil
 	}
 	c.Close()
-	return &Remote{&http.Client{Transport: &http.Transport{DialContext: dial}}}
+	return &Remote{&http.Client{Transport: &http.Transport{DialContext: dial}}}, data, nil
 }
 
 // Close closes the connections.
