@@ -104,7 +104,7 @@ func (f *uploadFlags) run(ctx context.Context, e *env, paths []string) error {
 		return err
 	}
 	defer closeStore()
-	say(e.stderr, "symbolon: no server runs on %s, so files are put into its store; a server elsewhere is named with -u\n", data)
+	say(e.stderr, "symbolon: no server is running on %s, so the files are added to its store; to upload to a server elsewhere, use -u URL\n", data)
 	l := send.NewLocal(s, f.send)
 	defer l.Close()
 	l.Done = out.Done

@@ -407,7 +407,7 @@ func TestErrorsNameTheCause(t *testing.T) {
 		cfg  send.Config
 		want string
 	}{
-		{send.Config{URL: s.URL, Token: "other"}, "rejects the token: name one with the right upload, added with the --data of that server"},
+		{send.Config{URL: s.URL, Token: "other"}, "creates it, with the --data of that server"},
 		{send.Config{URL: s.URL}, "requires a token"},
 		{send.Config{URL: s.URL, Token: token, Project: "unknown"}, "404 Not Found: is --url the address"},
 		{send.Config{URL: denying.URL, Token: token}, "the right upload in tea: name the project of the token with --project"},

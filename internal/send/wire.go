@@ -232,7 +232,7 @@ func (r *Remote) refusal(resp *http.Response, text []byte) error {
 	case resp.StatusCode == http.StatusUnauthorized && r.cfg.Token == "":
 		return fmt.Errorf("the server requires a token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
 	case resp.StatusCode == http.StatusUnauthorized:
-		return fmt.Errorf("the server rejects the token: name one with the right upload, added with the --data of that server, with -t or SYMBOLON_UPLOAD_TOKEN (%s)", resp.Status)
+		return fmt.Errorf("the server rejects the token: name one with the right upload, with -t or SYMBOLON_UPLOAD_TOKEN; \"symbolon token add\" creates it, with the --data of that server (%s)", resp.Status)
 	case resp.StatusCode/100 == 3:
 		return fmt.Errorf("the server answers %s and redirects to %.200q: if that is right, use it with -u", resp.Status, resp.Header.Get("Location"))
 	case why == "" && resp.StatusCode == http.StatusRequestEntityTooLarge:
