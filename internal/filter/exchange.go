@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"symbolon/internal/transfer"
@@ -102,7 +101,7 @@ func (r *Remote) try(ctx context.Context, path string, body []byte) (text []byte
 		return nil, false, 0, err
 	}
 	if err := CheckStatus(resp.StatusCode, text); err != nil {
-		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
+		canPass = transfer.IsTransient(resp.StatusCode)
 		return nil, canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("%s: %w", r.shown, err)
 	}
 	var line bytes.Buffer

@@ -61,7 +61,7 @@ func parseRefusal(r *http.Response, body []byte) *refusal {
 
 // isTransient reports whether a retry may succeed.
 func (f *refusal) isTransient() bool {
-	return !f.isForeign && (f.status == http.StatusRequestTimeout || f.status == http.StatusTooManyRequests || f.status >= 500)
+	return !f.isForeign && transfer.IsTransient(f.status)
 }
 
 // Unwrap returns errKey if the key is the reason.

@@ -214,7 +214,7 @@ func (r *Remote) try(ctx context.Context, x call, answer any) (canPass bool, aft
 	case err != nil:
 		return true, 0, fmt.Errorf("read the answer of %s: %w", r.base.Host, err)
 	case resp.StatusCode/100 != 2:
-		canPass = slices.Contains([]int{408, 429, 500, 502, 503, 504}, resp.StatusCode)
+		canPass = transfer.IsTransient(resp.StatusCode)
 		return canPass, transfer.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), r.refusal(resp, text)
 	case answer != nil && json.Unmarshal(text, answer) != nil:
 		return false, 0, errForeign

@@ -43,3 +43,13 @@ func RetryAfter(header string, now time.Time) time.Duration {
 	}
 	return 0
 }
+
+// IsTransient reports whether a request that was answered with a status may succeed later.
+func IsTransient(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}

@@ -47,11 +47,7 @@ func verdict(place string, status int) *failure {
 		return f(fault.Transport, text)
 	case status == http.StatusTooManyRequests || status >= 500:
 		broken := f(fault.Transport, text)
-		switch status {
-		case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
-			http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			broken.again = true
-		}
+		broken.again = transfer.IsTransient(status)
 		return broken
 	}
 	return f(fault.NotFound, text)
