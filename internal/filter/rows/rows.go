@@ -8,6 +8,8 @@
 //	a request of Symbolicator   answered as by it
 //	a string, or a line that is not JSON   text
 //
+// An input whose first line is "{" is one row.
+//
 // The frames of a stack walker that have no function get one. Otherwise the
 // answer is the member "symbolicated" of the row, or replaces the row. It may be
 // inside the row: in the payload of a ping, in a member that Options names, and
@@ -69,7 +71,11 @@ type Counts struct {
 
 // Is reports whether a file that begins with head has rows, by the first of them.
 func Is(head []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n"), []byte("\n"))
+	head = bytes.TrimPrefix(head, []byte(mark))
+	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	if isDocument(head) {
+		line = head
+	}
 	r := &reader{options: &Options{}}
 	r.run = &filter.Run{}
 	r.reset()
@@ -78,7 +84,20 @@ func Is(head []byte) bool {
 	}
 	r.json.Reset(line)
 	m := r.readMembers(value{0, len(line)}) // as many as head has of them
-	return m.isPing() || !m.symbolicated.isMissing() || !m.stackTraces.isMissing()
+	return m.isPing() || !m.symbolicated.isMissing() || !m.stackTraces.isMissing() || !m.jsonDump.isMissing() ||
+		!m.crashInfo.isMissing() && !m.crashingThread.isMissing() || m.isRequest(line)
+}
+
+// isRequest reports whether an object is a request. Other documents may have jobs, too.
+func (m *members) isRequest(doc []byte) bool {
+	return bytes.Contains(m.jobs.of(doc), []byte(`"memoryMap"`)) || !m.memoryMap.isMissing() && !m.stacks.isMissing() ||
+		!m.stacktraces.isMissing() && !m.modules.isMissing()
+}
+
+// isDocument reports whether an input is one row on several lines, as programs print JSON
+// for people.
+func isDocument(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("{\n")) || bytes.HasPrefix(head, []byte("{\r\n"))
 }
 
 // Filter copies in to out and rewrites its rows.
@@ -90,6 +109,8 @@ func (o *Options) Filter(ctx context.Context, run *filter.Run, in *bufio.Reader,
 	if head, _ := in.Peek(len(mark)); string(head) == mark {
 		_, err = io.CopyN(out, in, int64(len(mark)))
 	}
+	head, _ := in.Peek(len("{\r\n"))
+	u.isDocument = !o.Chunks && isDocument(head)
 	for err == nil {
 		if o.Chunks {
 			err = u.chunk(ctx)

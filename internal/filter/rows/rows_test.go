@@ -362,6 +362,7 @@ func TestStackWalkersFramesAreNamedInPlace(t *testing.T) {
 		`"missing_symbols":true`, `"missing_symbols":false`,
 		`{"module":"libxul.so","module_offset":"0x20"}`,
 		`{"module":"libxul.so","module_offset":"0x20","function":"start","function_offset":"0x0000000000000000","missing_symbols":false}`)
+	lines := func(doc string) string { return "{\r\n" + strings.ReplaceAll(doc[1:], "},", "},\r\n") + "\r\n" }
 	for _, doc := range []string{
 		`{"uuid":"x","json_dump":{"status":"OK",` + modules + `,` + threads + `,` + crashing + `}, "y":1}`,
 		`{"json_dump":{` + crashing + `,` + threads + `,` + modules + `}}`,
@@ -370,6 +371,26 @@ func TestStackWalkersFramesAreNamedInPlace(t *testing.T) {
 		doc := strings.ReplaceAll(doc, "\n", "")
 		if got, _ := rewrite(t, rows.Options{}, doc); got != named.Replace(doc) {
 			t.Errorf("got\n%s, want\n%s", got, named.Replace(doc))
+		}
+		got, n := run(t, rows.Options{}, &filter.Run{Names: names}, lines(doc))
+		if want := lines(named.Replace(doc)); got != want || n.Rows != 1 {
+			t.Errorf("got %d rows:\n%s, want one:\n%s", n.Rows, got, want)
+		}
+	}
+}
+
+func TestDocumentOnSeveralLinesIsARow(t *testing.T) {
+	row := ping(knownFrame)
+	answer, _ := run(t, rows.Options{}, &filter.Run{Names: names}, row)
+	answer = strings.TrimPrefix(answer, row[:len(row)-1])
+	for input, want := range map[string]string{
+		"{\n" + row[1:len(row)-1] + "\n}\n":                "{\n" + row[1:len(row)-1] + "\n" + answer + "\n",
+		"\ufeff{\r\n" + row[1:] + "\r\n":                   "\ufeff{\r\n" + row[1:len(row)-1] + answer + "\r\n",
+		"{\n\"a\":1}\n{\n}\n":                              "{\n\"a\":1}\n{\n}\n",
+		"{\n\"x\":\"" + strings.Repeat("y\n", 17<<20) + "": "{\n\"x\":\"" + strings.Repeat("y\n", 17<<20) + "",
+	} {
+		if got, _ := run(t, rows.Options{}, &filter.Run{Names: names}, input); got != want {
+			t.Errorf("got %.2000q, want %.2000q", got, want)
 		}
 	}
 }
@@ -433,8 +454,10 @@ func TestRowsAreRecognized(t *testing.T) {
 	for head, want := range map[string]bool{
 		ping(knownFrame): true, "\n " + ping(knownFrame) + "\nx": true, long[:64<<10]: true, `{"payload":{"stackTraces":` + ping(knownFrame) + "}}": true,
 		`{"x":1,"stack_traces":"{\"mod`: true, `"a log"` + "\n": true, `{"frames":[{"id":"","offset":1}]}`: true, `{"a":1,"symbolicated":{}}`: true,
-		"\ufeff" + ping(knownFrame): true,
-		"":                          false, "{": false, "{}": false, "[1]": false, "text\n" + ping(knownFrame): false, `{"frames":[{"id":""}]}`: false, `"a`: false,
+		"\ufeff" + ping(knownFrame): true, "{\n" + ping(knownFrame)[1:]: true, "{\r\n" + long[1:64<<10]: true,
+		`{"uuid":"x","json_dump":{"mod`: true, `{"jobs":[{"memoryMap":[`: true, `{"memoryMap":[],"stacks":[`: true, `{"stacktraces":[],"modules":[]}`: true,
+		"{\n  \"crash_info\": {},\n  \"crashing_thread\": {": true, `{"jobs":[{"name":"x"}],"stacks":[]}`: false, "{\n\"a\":1}\n" + ping(knownFrame): false,
+		"": false, "{": false, "{}": false, "[1]": false, "text\n" + ping(knownFrame): false, `{"frames":[{"id":""}]}`: false, `"a`: false,
 	} {
 		if got := rows.Is([]byte(head)); got != want {
 			t.Errorf("%.80q: got %v", head, got)
@@ -457,6 +480,12 @@ func FuzzFilter(f *testing.F) {
 		counts, err := o.Filter(context.Background(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(input)), bufio.NewWriter(&out))
 		if err != nil {
 			return
+		}
+		if text := strings.TrimPrefix(input, "\ufeff"); strings.HasPrefix(text, "{\n") || strings.HasPrefix(text, "{\r\n") {
+			if !chunks && json.Valid([]byte(text)) && !json.Valid([]byte(strings.TrimPrefix(out.String(), "\ufeff"))) {
+				t.Errorf("%q became %q", input, &out)
+			}
+			return // the answer may replace lines
 		}
 		if got := strings.Count(out.String(), "\n"); !chunks && got != strings.Count(input, "\n") {
 			t.Errorf("%q has %d ends of lines, its result %q has %d", input, strings.Count(input, "\n"), &out, got)

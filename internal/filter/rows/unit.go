@@ -26,6 +26,8 @@ type unit struct {
 	out    *bufio.Writer
 	counts Counts
 
+	isDocument bool // the input is one row
+
 	input []byte
 	ends  []int // of the rows in input
 	rows  []row
@@ -83,10 +85,12 @@ func (u *unit) read(n int) error {
 	for from := 0; ; {
 		part, err := u.in.ReadSlice('\n')
 		u.input = append(u.input, part...)
+		isOpen := err == bufio.ErrBufferFull || err == nil && u.isDocument
 		switch {
-		case err == bufio.ErrBufferFull && len(u.input)-from > maxRow:
+		case isOpen && len(u.input)-from > maxRow:
+			u.isDocument = false // the rest is copied line by line
 			return errLong
-		case err == bufio.ErrBufferFull:
+		case isOpen:
 			continue
 		case len(u.input) > from:
 			from = len(u.input)
