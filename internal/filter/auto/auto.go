@@ -427,6 +427,11 @@ func report(ctx context.Context, run *filter.Run, data []byte, out io.Writer) er
 func (o *Options) rows(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
 	opt := o.Rows
 	opt.Text, opt.Strict = Text, opt.Chunks
+	if !opt.Chunks {
+		_, _ = in.Peek(len("{\n")) // a row may be the last one until it has an answer
+		head, _ := in.Peek(in.Buffered())
+		opt.Document = rows.IsDocument(head)
+	}
 	_, err := opt.Filter(ctx, run, in, out)
 	return err
 }

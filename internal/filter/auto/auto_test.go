@@ -65,6 +65,17 @@ func TestALogIsNamed(t *testing.T) {
 	}
 }
 
+func TestRowOnSeveralLinesIsNamed(t *testing.T) {
+	const in = "{\n  \"frames\": [\n    {\"debug_file\": \"app\", \"code_id\": \"0011223344556677\", \"offset\": \"0xddeaa\"}\n  ]\n}\n"
+	for _, format := range []string{"auto", "rows"} {
+		for _, mark := range []string{"", "\ufeff"} {
+			if got := filtered(t, format, mark+in); !strings.HasPrefix(got, mark+in[:len(in)-len("}\n")]) || !strings.Contains(got, `"function":"parse"`) {
+				t.Errorf("%s: got %q", format, got)
+			}
+		}
+	}
+}
+
 func TestMissingModulesHaveTheirIdentifiers(t *testing.T) {
 	run := newRun()
 	in := strings.NewReader(strings.ReplaceAll(asan, "0011", "aa11") + strings.ReplaceAll(asan, "0011", "bb11"))

@@ -8,8 +8,6 @@
 //	a request of Symbolicator   answered as by it
 //	a string, or a line that is not JSON   text
 //
-// An input whose first line is "{" is one row.
-//
 // The frames of a stack walker that have no function get one. Otherwise the
 // answer is the member "symbolicated" of the row, or replaces the row. It may be
 // inside the row: in the payload of a ping, in a member that Options names, and
@@ -57,6 +55,7 @@ type Options struct {
 	// Chunks is set for the protocol of ClickHouse: a line with a number precedes so
 	// many rows.
 	Chunks   bool
+	Document bool // the input is one row, on several lines
 	Strict   bool // a row of an unknown kind has an error, instead of being copied
 	OnlyRows bool // a line that is neither an object nor a string in JSON has no answer, instead of being text
 	// Text rewrites text; nil copies it.
@@ -71,10 +70,9 @@ type Counts struct {
 
 // Is reports whether a file that begins with head has rows, by the first of them.
 func Is(head []byte) bool {
-	head = bytes.TrimPrefix(head, []byte(mark))
-	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
-	if isDocument(head) {
-		line = head
+	line := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \t\r\n")
+	if !IsDocument(head) {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
 	}
 	r := &reader{options: &Options{}}
 	r.run = &filter.Run{}
@@ -94,10 +92,11 @@ func (m *members) isRequest(doc []byte) bool {
 		!m.stacktraces.isMissing() && !m.modules.isMissing()
 }
 
-// isDocument reports whether an input is one row on several lines, as programs print JSON
-// for people.
-func isDocument(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("{\n")) || bytes.HasPrefix(head, []byte("{\r\n"))
+// IsDocument reports whether a file that begins with head is one row on several lines, as
+// programs print JSON for people.
+func IsDocument(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte(mark))
+	return bytes.HasPrefix(head, []byte("{\n")) || bytes.HasPrefix(head, []byte("{\r"))
 }
 
 // Filter copies in to out and rewrites its rows.
@@ -109,8 +108,7 @@ func (o *Options) Filter(ctx context.Context, run *filter.Run, in *bufio.Reader,
 	if head, _ := in.Peek(len(mark)); string(head) == mark {
 		_, err = io.CopyN(out, in, int64(len(mark)))
 	}
-	head, _ := in.Peek(len("{\r\n"))
-	u.isDocument = !o.Chunks && isDocument(head)
+	u.isDocument = o.Document
 	for err == nil {
 		if o.Chunks {
 			err = u.chunk(ctx)

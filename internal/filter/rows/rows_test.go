@@ -372,7 +372,7 @@ func TestStackWalkersFramesAreNamedInPlace(t *testing.T) {
 		if got, _ := rewrite(t, rows.Options{}, doc); got != named.Replace(doc) {
 			t.Errorf("got\n%s, want\n%s", got, named.Replace(doc))
 		}
-		got, n := run(t, rows.Options{}, &filter.Run{Names: names}, lines(doc))
+		got, n := run(t, rows.Options{Document: true}, &filter.Run{Names: names}, lines(doc))
 		if want := lines(named.Replace(doc)); got != want || n.Rows != 1 {
 			t.Errorf("got %d rows:\n%s, want one:\n%s", n.Rows, got, want)
 		}
@@ -389,7 +389,7 @@ func TestDocumentOnSeveralLinesIsARow(t *testing.T) {
 		"{\n\"a\":1}\n{\n}\n":                              "{\n\"a\":1}\n{\n}\n",
 		"{\n\"x\":\"" + strings.Repeat("y\n", 17<<20) + "": "{\n\"x\":\"" + strings.Repeat("y\n", 17<<20) + "",
 	} {
-		if got, _ := run(t, rows.Options{}, &filter.Run{Names: names}, input); got != want {
+		if got, _ := run(t, rows.Options{Document: true}, &filter.Run{Names: names}, input); got != want {
 			t.Errorf("got %.2000q, want %.2000q", got, want)
 		}
 	}
@@ -480,12 +480,6 @@ func FuzzFilter(f *testing.F) {
 		counts, err := o.Filter(context.Background(), &filter.Run{Names: names, Answer: echo}, bufio.NewReader(strings.NewReader(input)), bufio.NewWriter(&out))
 		if err != nil {
 			return
-		}
-		if text := strings.TrimPrefix(input, "\ufeff"); strings.HasPrefix(text, "{\n") || strings.HasPrefix(text, "{\r\n") {
-			if !chunks && json.Valid([]byte(text)) && !json.Valid([]byte(strings.TrimPrefix(out.String(), "\ufeff"))) {
-				t.Errorf("%q became %q", input, &out)
-			}
-			return // the answer may replace lines
 		}
 		if got := strings.Count(out.String(), "\n"); !chunks && got != strings.Count(input, "\n") {
 			t.Errorf("%q has %d ends of lines, its result %q has %d", input, strings.Count(input, "\n"), &out, got)

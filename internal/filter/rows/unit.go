@@ -26,7 +26,7 @@ type unit struct {
 	out    *bufio.Writer
 	counts Counts
 
-	isDocument bool // the input is one row
+	isDocument bool // the rest of the input is one row
 
 	input []byte
 	ends  []int // of the rows in input
