@@ -30,25 +30,26 @@ func TestWaitsForAServerEnd(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 	}
 	for name, c := range map[string]struct {
-		answer http.HandlerFunc
-		want   string
+		stall, whole time.Duration // one of them is not reached
+		answer       http.HandlerFunc
+		want         string
 	}{
-		"without an answer": {func(_ http.ResponseWriter, q *http.Request) {
+		"without an answer": {200 * time.Millisecond, time.Hour, func(_ http.ResponseWriter, q *http.Request) {
 			_, _ = io.Copy(io.Discard, q.Body) // or the end of the connection is not noticed
 			<-q.Context().Done()
 		}, "no data arrived for 200ms"},
-		"half an answer": {func(w http.ResponseWriter, q *http.Request) {
+		"half an answer": {200 * time.Millisecond, time.Hour, func(w http.ResponseWriter, q *http.Request) {
 			half(w)
 			<-q.Context().Done()
 		}, "no data arrived for 200ms"},
-		"an answer without an end": {func(w http.ResponseWriter, q *http.Request) {
+		"an answer without an end": {time.Hour, 200 * time.Millisecond, func(w http.ResponseWriter, q *http.Request) {
 			for q.Context().Err() == nil {
 				half(w)
 			}
-		}, "not finished within 1s"},
+		}, "not finished within 200ms"},
 	} {
 		r := serving(t, c.answer)
-		r.Hurry(200*time.Millisecond, time.Second)
+		r.Hurry(c.stall, c.whole)
 		if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
