@@ -264,8 +264,9 @@ func (o *Options) pack(p *packing, out io.Writer, write func(io.Writer) error) e
 	if err != nil {
 		return err
 	}
-	if err = write(w); err != nil && !o.Copy {
-		return err
+	n := &noting{Writer: w}
+	if err = write(n); err != nil && !(o.Copy && n.hasOutput) {
+		return err // the end of an empty file would hide that it lacks everything
 	}
 	return cmp.Or(err, w.Close())
 }
@@ -387,7 +388,7 @@ func isEnough(head []byte) bool {
 type Options struct {
 	Format string // a name of Names
 	// Copy is set if the output is used after an error: a document that cannot be read is
-	// copied, and a compressed output is ended.
+	// copied, and a compressed output that was begun is ended.
 	Copy bool
 	Rows rows.Options
 }

@@ -140,6 +140,18 @@ func TestADocumentThatCannotBeReadIsCopied(t *testing.T) {
 	}
 }
 
+func TestNothingIsWrittenForADocumentThatCannotBeUnpacked(t *testing.T) {
+	var packed, out bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(filtertest.Message(1, filtertest.Message(8, 5, 10, 1), 1, filtertest.Message(66, "sample")))
+	z.Close()
+	in := bytes.NewReader(packed.Bytes()[:packed.Len()-8]) // without the sum
+	err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto", Copy: true}, auto.Input{Name: "-", Stdin: in}, &out)
+	if err == nil || out.Len() > 0 {
+		t.Errorf("error %v and the output %q, want an error alone", err, &out)
+	}
+}
+
 func TestReportOfAppleInJSONIsNamed(t *testing.T) {
 	const in = `{"bug_type":"309"}` + "\n" + `{"usedImages":[{"uuid":"00112233-4455-6677-8899-aabbccddeeff","name":"App"}],"threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}]}`
 	run := &filter.Run{Names: filtertest.Names{"00112233445566778899aabbccddeeff": {16: {{Function: []byte("main"), Entry: 16}}}}}
