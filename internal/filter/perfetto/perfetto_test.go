@@ -223,6 +223,17 @@ func TestWhatIsKeptOfInflatedPacketsIsLimited(t *testing.T) {
 	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(one, after)); len(got) == 0 {
 		t.Error("appended nothing after 10 MiB of paths, want names")
 	}
+	var entries []byte
+	for id := range 16 << 20 / 64 {
+		entries = append(entries, message(17, message(1, id))...)
+	}
+	empty := message(1, message(50, deflate(message(1, message(10, 9, 12, entries)))))
+	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(empty, after)); len(got) == 0 {
+		t.Error("appended nothing after 262,144 empty paths, want names")
+	}
+	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(empty, empty, after)); len(got) > 0 {
+		t.Errorf("appended %d bytes after 524,288 empty paths, want none", len(got))
+	}
 	pad := message(1, message(66, make([]byte, 1<<20))) // for the limit of inflated bytes
 	if got := rewrite(t, &filter.Run{Names: names}, slices.Concat(pad, one, two, after)); len(got) > 0 {
 		t.Errorf("appended %d bytes after 20 MiB of paths, want none", len(got))

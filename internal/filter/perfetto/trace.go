@@ -86,6 +86,7 @@ const (
 	freeInflated = 16 << 20 // inflated bytes,
 	maxInflation = 32       // and those for each byte of the trace
 	maxPacked    = 64 << 20 // inflated bytes of a packet, of which writers put less than 1 MiB there
+	entryCost    = 64       // bytes of memory that an entry of a map takes
 )
 
 // packet reads a packet: the frames and the names in it. Damage costs only the
@@ -140,17 +141,18 @@ func (t *trace) inflate(data []byte) {
 	t.isPacked = false
 }
 
-// keep returns bytes that stay valid after their packet. It ends the inflation if they
-// are too many.
-func (t *trace) keep(b []byte) []byte {
-	if !t.isPacked {
-		return b
+// keep sets an entry to bytes that stay valid after their packet. If there are too many, it
+// removes the entry and ends the inflation.
+func (t *trace) keep(entries *map[uint64][]byte, id uint64, b []byte) {
+	if t.isPacked {
+		if t.kept -= entryCost + len(b); t.kept < 0 {
+			t.left = 0
+			delete(*entries, id)
+			return
+		}
+		b = bytes.Clone(b)
 	}
-	if t.kept -= len(b); t.kept < 0 {
-		t.left = 0
-		return nil
-	}
-	return bytes.Clone(b)
+	set(entries, id, b)
 }
 
 // set sets an element of a map that is nil while it is empty.
@@ -174,13 +176,13 @@ func (t *trace) interned(writer uint64, msg []byte, l *layout) {
 	for r := wire.NewReader(msg); r.Next(); {
 		id, text := entry(r.Bytes)
 		if r.Tag == l.buildIDs {
-			set(&s.buildIDs, id, t.keep(text[:min(len(text), maxBuildID+1)]))
+			t.keep(&s.buildIDs, id, text[:min(len(text), maxBuildID+1)])
 		}
 		if r.Tag == l.paths {
-			set(&s.paths, id, t.keep(text[:min(len(text), maxPath+1)]))
+			t.keep(&s.paths, id, text[:min(len(text), maxPath+1)])
 		}
 		if r.Tag == l.mappings {
-			set(&s.mappings, id, t.keep(r.Bytes))
+			t.keep(&s.mappings, id, r.Bytes)
 			delete(s.modules, id)
 		}
 	}
