@@ -334,6 +334,21 @@ func TestFrameInUnloadedModules(t *testing.T) {
 	}
 }
 
+// Android's allocator tags pointers in the highest byte, and dumps may have memory at them.
+func TestCallersAreFoundBesideMemoryAtTaggedAddresses(t *testing.T) {
+	const pc, sp = 0xaaaab0001000, 0xffffc0000000
+	d := &fixture.Minidump{Order: binary.LittleEndian, CPU: fixture.DumpARM64, OS: fixture.DumpLinux}
+	d.System()
+	d.Modules(fixture.DumpModule{Base: pc &^ 0xfff, Size: 0x10000, Name: "/app"})
+	d.Memory(fixture.DumpRange{Addr: 0xb400007c12345670, Data: make([]byte, 16)})
+	stack := d.Words(make([]byte, 16), uint64(sp+48), uint64(0x0012<<48|pc+0x2000), make([]byte, 16), uint64(0), uint64(0))
+	d.Threads(fixture.DumpThread{ID: 1, StackAddr: sp, Stack: stack, Context: d.Context(map[string]uint64{"pc": pc, "sp": sp, "fp": sp + 16})})
+	r := newBench(t, nil).process(t, d.Bytes(), crash.Options{})
+	if got, want := frames(r.Stacks[0]), "context aaaab0001000; frame_pointer aaaab0002ffc"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // Bits above the highest module and memory are those of pointer authentication on ARM.
 func TestHighAddressesOfADumpWithoutModulesAreWhole(t *testing.T) {
 	const pc, sp = 0xaaaab0001000, 0xffffc0000000

@@ -89,9 +89,8 @@ func (r *Report) process() *unwind.Process {
 	for i := range r.Modules {
 		p.Top = max(p.Top, r.Modules[i].Base+r.Modules[i].Size)
 	}
-	if ranges := r.Memory.Ranges(); len(ranges) > 0 {
-		last := ranges[len(ranges)-1]
-		p.Top = max(p.Top, last.Addr+last.Size)
+	for _, x := range r.Memory.Ranges() {
+		p.Top = max(p.Top, (x.Addr+x.Size)&(1<<56-1)) // ARM ignores the highest byte, where Android has tags of the heap
 	}
 	return p
 }
