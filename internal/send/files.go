@@ -192,6 +192,10 @@ func (x *finder) file(ctx context.Context, name string, src bin.Source) (done bo
 		x.failed(name, err)
 		return true, nil
 	case !slices.ContainsFunc(modules, hasID):
+		if err := debugfile.CheckWhole(src); err != nil { // it may end before the id
+			x.failed(name, err)
+			return true, nil
+		}
 		x.skipped.Nameless = append(x.skipped.Nameless, Nameless{name, advice(name, kind)})
 		return true, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"symbolon/internal/bucket"
 	"symbolon/internal/ident"
@@ -56,7 +57,7 @@ func (l *Local) Add(ctx context.Context, f *File) error {
 		_, err = l.draft.Add(ctx, f.Name(), f.reader())
 	}
 	if _, ok := errors.AsType[*store.Refusal](err); ok {
-		o, err = Outcome{File: f, State: Refused, Detail: err.Error()}, nil
+		o, err = Outcome{File: f, State: Refused, Detail: strings.TrimPrefix(err.Error(), f.Name()+": ")}, nil
 	}
 	if err == nil {
 		l.isEmpty = l.isEmpty && (isCurrent || o.State == Refused)

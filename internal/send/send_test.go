@@ -512,6 +512,29 @@ func TestFullStoreOfThisMachineIsReportedWithAdvice(t *testing.T) {
 	}
 }
 
+func TestFileThatIsCutOffIsReportedAsSuch(t *testing.T) {
+	data, err := os.ReadFile("../object/testdata/corpus/debuglink.debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, dir, "half.debug", string(data[:len(data)/2]))
+	write(t, dir, "head.debug", string(data[:64]))
+	l := send.NewLocal(store.New(store.Config{}, store.Deps{Bucket: mem.New(), Now: time.Now, Log: slog.New(slog.DiscardHandler)}), send.Config{Project: "tea"})
+	defer l.Close()
+	got := map[string]string{}
+	l.Done = func(o send.Outcome) { got[o.File.Name()] = o.Detail }
+	skipped, err := send.Upload(t.Context(), l, []string{dir}, "", func(path string, err error) { got[filepath.Base(path)] = err.Error() })
+	if err != nil || len(skipped.Nameless) > 0 {
+		t.Errorf("error %v, and %v are said to have no id; want neither", err, skipped.Nameless)
+	}
+	for _, name := range []string{"half.debug", "head.debug"} {
+		if !strings.HasPrefix(got[name], "elf: ") || !strings.Contains(got[name], "the file is cut off") {
+			t.Errorf("%s: got %q, want that it is cut off, without its name", name, got[name])
+		}
+	}
+}
+
 // Rules of retention count from uploads, so a file that is uploaded again is renewed.
 func TestKnownFilesOfAFolderAreRenewed(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
