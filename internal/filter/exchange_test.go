@@ -49,7 +49,7 @@ func TestWaitsForAServerEnd(t *testing.T) {
 		}, "not finished within 200ms"},
 	} {
 		r := serving(t, c.answer)
-		r.Hurry(c.stall, c.whole)
+		r.SetLimits(c.stall, c.whole)
 		if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}

@@ -2,5 +2,7 @@ package filter
 
 import "time"
 
-// Hurry shortens the waits for the server.
-func (r *Remote) Hurry(stall, whole time.Duration) { r.limits = limits{stall, whole, time.Millisecond} }
+// SetLimits sets the limits of the waits for the server.
+func (r *Remote) SetLimits(stall, whole time.Duration) {
+	r.limits = limits{stall, whole, time.Millisecond}
+}

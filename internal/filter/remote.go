@@ -33,7 +33,7 @@ type Remote struct {
 
 	mu      sync.Mutex
 	failure error     // the last one
-	rested  time.Time // when the server is asked again
+	retryAt time.Time // when the server is asked again
 }
 
 // NewRemote returns names of the server at an address. Errors do not have it, as it may
@@ -50,7 +50,7 @@ func NewRemote(address, token string) (*Remote, error) {
 
 const (
 	maxRemote = 10_000      // addresses of a request
-	rest      = time.Minute // how long a server that failed is not asked
+	backOff   = time.Minute // how long a server that failed is not asked
 )
 
 // remoteFrame is a frame of an answer of the server.
@@ -105,9 +105,9 @@ func (r *Remote) whileUp(ctx context.Context, ask func() error) error {
 		return ask()
 	}
 	r.mu.Lock()
-	failure, isResting := r.failure, time.Now().Before(r.rested)
+	failure, isBackingOff := r.failure, time.Now().Before(r.retryAt)
 	r.mu.Unlock()
-	if isResting {
+	if isBackingOff {
 		return &Unanswered{failure}
 	}
 	err := ask()
@@ -116,8 +116,8 @@ func (r *Remote) whileUp(ctx context.Context, ask func() error) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !time.Now().Before(r.rested) { // the first of several requests
-		r.failure, r.rested = err, time.Now().Add(rest)
+	if !time.Now().Before(r.retryAt) { // the first of several requests
+		r.failure, r.retryAt = err, time.Now().Add(backOff)
 		console.Printf(r.Log, "symbolon: %s; copying without names for a minute\n", console.Printable(err.Error()))
 	}
 	return &Unanswered{err}

@@ -31,16 +31,16 @@ func (u *unit) answerRequests(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// leave leaves a row without an answer, so that a later run answers it. It has an error
-// if each row needs an answer.
-func (w *row) leave(err error, isStrict bool) {
+// skip skips a row, so that a later run answers it. It has an error if each row needs an
+// answer.
+func (w *row) skip(err error, isStrict bool) {
 	if w.err, w.shape = err, unknown; isStrict {
 		w.shape = invalid
 	}
 }
 
-// leaveUnanswered leaves the rows with frames that have no answer because a server failed.
-func (u *unit) leaveUnanswered() {
+// skipUnanswered skips the rows with frames that have no answer because a server failed.
+func (u *unit) skipUnanswered() {
 	failures := map[int32]error{} // by module
 	for i := range u.query.Modules {
 		if err := u.lookups.answer.Missing(int32(i)); err != nil {
@@ -60,7 +60,7 @@ func (u *unit) leaveUnanswered() {
 		}
 		for _, f := range u.frames[list.from:list.to] {
 			if f.lookup >= 0 && failures[u.query.Addresses[f.lookup].Module] != nil {
-				w.leave(failures[u.query.Addresses[f.lookup].Module], u.options.Strict)
+				w.skip(failures[u.query.Addresses[f.lookup].Module], u.options.Strict)
 				break
 			}
 		}
@@ -72,7 +72,7 @@ func (w *row) answer(ctx context.Context, run *filter.Run, isStrict bool) error 
 	var err error
 	w.text, err = run.Ask(ctx, w.path, w.asked.of(w.doc))
 	if _, ok := errors.AsType[*filter.Unanswered](err); ok {
-		w.leave(err, isStrict)
+		w.skip(err, isStrict)
 		return nil
 	}
 	if refused, ok := errors.AsType[*filter.StatusError](err); ok && refused.IsRefusal() {

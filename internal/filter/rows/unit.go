@@ -65,7 +65,7 @@ func (u *unit) rewrite(ctx context.Context, n int) error {
 	if err := u.look(ctx); err != nil {
 		return err
 	}
-	u.leaveUnanswered()
+	u.skipUnanswered()
 	err := u.write(ctx)
 	u.release()
 	if err == nil && end == errLong {
