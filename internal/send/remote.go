@@ -97,6 +97,9 @@ func (r *Remote) Add(ctx context.Context, f *File) error {
 		return r.send(ctx, []*File{f})
 	}
 	data, err := bin.Read(f.Source, 0, int(f.Size()))
+	if errors.Is(err, bin.ErrShort) { // it was truncated since
+		err = errChanged
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}

@@ -360,6 +360,35 @@ func TestFileThatIsBeingWrittenIsReportedAndCostsOnlyItself(t *testing.T) {
 	}
 }
 
+// truncating is a server for uploads whose client truncates a file before it reads it.
+type truncating struct{ *send.Remote }
+
+func (r truncating) Add(ctx context.Context, f *send.File) error {
+	if f.Name() == "cut.sym" {
+		if err := os.Truncate(f.Path, 10); err != nil {
+			return err
+		}
+	}
+	return r.Remote.Add(ctx, f)
+}
+
+func TestFileThatIsTruncatedCostsOnlyItself(t *testing.T) {
+	s, dir := newServer(t), t.TempDir()
+	write(t, dir, "cut.sym", symFile("A", 100))
+	write(t, dir, "other.sym", symFile("B", 10))
+	r, err := send.NewRemote(send.Config{URL: s.URL, Token: token, Project: "orchard", Parallel: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	r.Done = func(o send.Outcome) { got = append(got, o.File.Name()+" "+string(o.State)) }
+	_, err = send.Upload(t.Context(), truncating{r}, []string{dir}, "", func(path string, err error) { got = append(got, filepath.Base(path)+" "+err.Error()) })
+	want := []string{"cut.sym the file changed during the upload: upload it again when it is complete", "other.sym uploaded"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
 // Linking with --build-id gives these files no id.
 func TestUnitsOfSplitDWARFAreNotAdvisedToHaveABuildID(t *testing.T) {
 	corpus, err := os.ReadFile("../object/testdata/corpus/dwp5.dwp")
