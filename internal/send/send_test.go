@@ -413,6 +413,19 @@ func TestUnitsOfSplitDWARFAreNotAdvisedToHaveABuildID(t *testing.T) {
 	}
 }
 
+func TestRefusalOfAProxyHasNoAdviceAboutTokens(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "blocked by policy 7", http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	dir := t.TempDir()
+	write(t, dir, "a.sym", symFile("E", 10))
+	_, _, err := upload(t, send.Config{URL: proxy.URL, Token: token, Parallel: 1}, dir, dir)
+	if err == nil || !strings.HasSuffix(err.Error(), "403 Forbidden: blocked by policy 7") {
+		t.Errorf("got %v, want the reason of the proxy alone", err)
+	}
+}
+
 func TestErrorsNameTheCause(t *testing.T) {
 	s, dir := newServer(t), t.TempDir()
 	write(t, dir, "a.sym", symFile("E", 10))

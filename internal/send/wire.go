@@ -241,7 +241,7 @@ func (r *Remote) refusal(resp *http.Response, text []byte) error {
 		return fmt.Errorf("the server answers %s: is --url the address of a server for uploads?", resp.Status)
 	case why == "":
 		return fmt.Errorf("the server answers %s", resp.Status)
-	case resp.StatusCode == http.StatusForbidden:
+	case own != "" && resp.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("the server answers %s: %s: name the project of the token with --project, or another token with -t", resp.Status, why)
 	}
 	return fmt.Errorf("the server answers %s: %s", resp.Status, why)
