@@ -101,9 +101,13 @@ func (r *Run) Module(name string, m ident.Module) (ident.Module, bool) {
 	if isLocal {
 		return named(local, m), true
 	}
-	r.miss(Missing{Name: name, Addresses: 1, Why: errNoID})
+	r.Unidentified(name)
 	return m, false
 }
+
+// Unidentified counts an address in a file that Module could not complete. Module counts
+// the first one.
+func (r *Run) Unidentified(name string) { r.miss(Missing{Name: name, Addresses: 1, Why: errNoID}) }
 
 // named returns m with the file names of the module in the input, if it has none.
 func named(m, input ident.Module) ident.Module {

@@ -37,7 +37,7 @@ func (f *form) Close() {
 }
 
 // readForm reads the file in the body of a request into a temporary file, and the parts
-// of the form that belong to the request into memory. Others are skipped, of any size.
+// of the form that belong to the request into memory. Others are skipped.
 // The error is an *api.Refusal or an error of the disk.
 func (d *Door) readForm(r *http.Request, k *kind) (_ *form, err error) {
 	f := &form{parts: map[string][]byte{}}

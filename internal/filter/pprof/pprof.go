@@ -181,8 +181,13 @@ func (w *rewriter) add(at int, msg []byte) {
 	if l.address < m.start || m.limit != 0 && l.address >= m.limit {
 		return
 	}
-	if m.module == unknown {
-		m.module = w.module(m) // for each address, as the report counts those without names
+	switch m.module {
+	case unseen:
+		m.module = w.module(m)
+	case unknown:
+		if file := m.path(w.texts); file != "" {
+			w.run.Unidentified(file)
+		}
 	}
 	if m.module == unknown {
 		return
@@ -194,7 +199,7 @@ func (w *rewriter) add(at int, msg []byte) {
 
 // module returns the index of the module of a mapping in the query.
 func (w *rewriter) module(m *mapping) int32 {
-	file := strings.TrimSuffix(w.texts[m.file], " (deleted)")
+	file := m.path(w.texts)
 	mod := module(file, w.texts[m.buildID])
 	if file == "" && mod.CodeID.IsZero() && mod.DebugID.IsZero() {
 		return unknown // made by writers that do not know the mappings

@@ -53,17 +53,20 @@ var layout = Layout{Function: 5, String: 6, ID: 1, Name: 2, Line: numLine}
 type mapping struct {
 	start, limit, offset uint64
 	file, buildID        uint64 // indices of strings
-	module               int32  // index in the query, or unknown
+	module               int32  // index in the query; unseen, unknown
 	flags                uint8  // bit i: the flag with the number numHasFunctions+i
 	found                uint8  // the flags that names add
 }
 
-const unknown = -1
+const (
+	unseen  = -2
+	unknown = -1
+)
 
 // readMapping decodes a Mapping. It returns the id 0, which no location can
 // have, for one that is damaged.
 func readMapping(msg []byte) (m mapping, id uint64) {
-	m.module = unknown
+	m.module = unseen
 	r := wire.NewReader(msg)
 	for r.Next() {
 		switch r.Tag {
@@ -140,6 +143,11 @@ func typeOf(file string) ident.Type {
 		return ident.TypeMachO
 	}
 	return ident.TypeUnknown
+}
+
+// path returns the path of the file of the mapping. texts has the strings of the profile.
+func (m *mapping) path(texts map[uint64]string) string {
+	return strings.TrimSuffix(texts[m.file], " (deleted)")
 }
 
 // place returns where an address of the mapping is in its module. Images of
