@@ -93,6 +93,8 @@ var refused = []struct{ magic, advice string }{
 	{"\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00", gperftools},
 	{"heap profile: ", "a heap profile of gperftools cannot be rewritten; convert it first: go tool pprof -proto -symbolize=none -output=FILE.pb.gz FILE"},
 	{"heap_v2/", "a heap profile of jemalloc cannot be rewritten; run: jeprof --text PROGRAM FILE, which uses the first addr2line in PATH"},
+	{"MDMP", "a minidump cannot be rewritten; run: symbolon crash FILE"},
+	{"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00", "a core file cannot be rewritten; run: symbolon crash FILE"}, // 64 bits
 	{"SIMPLEPERF", "a file of simpleperf cannot be rewritten; convert it first, with gecko_profile_generator.py or pprof_proto_generator.py"},
 }
 

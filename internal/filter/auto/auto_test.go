@@ -261,6 +261,8 @@ func TestFilesForOtherToolsAreRefusedWithAdvice(t *testing.T) {
 		{"\xff\xfe#\x000\x00 \x00", "iconv"},
 		{"\xfe\xff\x00#\x000\x00 ", "iconv"},
 		{"PAR1" + strings.Repeat("\x00", 100), "DuckDB"},
+		{"MDMP\x93\xa7\x00\x00", "symbolon crash"},
+		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00\x3e\x00", "symbolon crash"},
 	} {
 		err := auto.Filter(t.Context(), newRun(), auto.Options{Format: "auto"}, auto.Input{Name: "-", Stdin: strings.NewReader(c.in)}, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
