@@ -36,7 +36,7 @@ func Open(src bin.Source) (*Dump, *applecrash.Report, error) {
 		if r != nil || err != nil {
 			return nil, r, err
 		}
-		kind = "a text of another kind"
+		kind = "a text of another kind; symbolon filter puts names into logs and JSON"
 	}
 	return nil, nil, fault.New(fault.Unsupported, "", "not a minidump, core file or Apple crash report: the file is %s", kind)
 }

@@ -33,7 +33,7 @@
 // # Errors and limits
 //
 // An incident identifier or version that cannot be parsed makes the report
-// invalid, as do JSON that ends early and JSON without threads and images. A time
+// invalid, as do JSON that ends early and JSON without images. A time
 // and the UUID of an image are skipped then, as is a JSON value of another type
 // than usual. A text without any known line is an empty Report; bytes that are
 // not a text, such as an archive or UTF-16, are invalid.

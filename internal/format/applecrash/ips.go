@@ -69,13 +69,13 @@ func readJSON(header, body []byte) (*Report, error) {
 		_ = json.Unmarshal(header, &h) // is valid JSON; values of other types are skipped
 	}
 	err := json.Unmarshal(body, &ips)
-	switch isEmpty := len(ips.Threads) == 0 && len(ips.UsedImages) == 0; {
+	switch isOther := ips.UsedImages == nil; { // stack walkers write threads, too
 	case errors.As(err, &syntax):
 		return nil, bad(fmt.Sprintf("JSON, offset %d", syntax.Offset), "invalid report: %w", err)
-	case err != nil && (isEmpty || !errors.As(err, &kind)):
+	case err != nil && (isOther || !errors.As(err, &kind)):
 		return nil, bad("JSON", "invalid report: %w", err)
-	case isEmpty:
-		return nil, bad("JSON", "invalid report: has neither threads nor usedImages")
+	case isOther:
+		return nil, bad("JSON", "invalid report: has no usedImages, as those of Apple have")
 	}
 	r := newReport()
 	if err := r.setIncident("incident", cmp.Or(ips.Incident, h.Incident)); err != nil {
