@@ -92,7 +92,7 @@ func (r *Report) End(skipped Skipped) error {
 		n    int
 		text string
 	}{
-		{r.counts[Pending], "still being checked by the server"}, {r.counts[Refused], "failed"},
+		{r.counts[Pending], "still being checked by the server (with --wait, upload waits for that)"}, {r.counts[Refused], "failed"},
 		{len(skipped.Nameless), "without an id"}, {skipped.Other, "of other kinds"},
 	} {
 		if x.n > 0 {
