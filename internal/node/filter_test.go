@@ -88,25 +88,23 @@ func TestTablesOfABatchAreFinished(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	libraryIn(t, folder, "mill")
-	for isTemporary, want := range map[bool]int{false: 1, true: 0} {
-		cfg, _, err := readConfig("sources:\n- {id: a, type: filesystem, path: '" + folder + "'}\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg.Data, cfg.Cache.Disk.Temporary, cfg.Table.OnlyReused = t.TempDir(), isTemporary, isTemporary
-		n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer n.Close()
-		got := named(t, &filter.Run{Names: n.Names()}, `{"frames":[{"debug_file":"mill","debug_id":"0F1E2D3C4B5A69788796A5B4C3D2E1F00","offset":"0x3004"}]}`)
-		if !strings.Contains(got, "leaf_of_mill") {
-			t.Errorf("got %s", got)
-		}
-		n.FinishTables(t.Context())
-		if tables, err := filepath.Glob(filepath.Join(cfg.Data, "cache", "symcache", "*", "*")); err != nil || len(tables) != want {
-			t.Errorf("temporary %t: %v, the tables are %q, want %d", isTemporary, err, tables, want)
-		}
+	cfg, _, err := readConfig("sources:\n- {id: a, type: filesystem, path: '" + folder + "'}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Data = t.TempDir()
+	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	got := named(t, &filter.Run{Names: n.Names()}, `{"frames":[{"debug_file":"mill","debug_id":"0F1E2D3C4B5A69788796A5B4C3D2E1F00","offset":"0x3004"}]}`)
+	if !strings.Contains(got, "leaf_of_mill") {
+		t.Errorf("got %s", got)
+	}
+	n.FinishTables(t.Context())
+	if tables, err := filepath.Glob(filepath.Join(cfg.Data, "cache", "symcache", "*", "*")); err != nil || len(tables) != 1 {
+		t.Errorf("%v, the tables are %q, want one", err, tables)
 	}
 }
 
