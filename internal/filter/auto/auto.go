@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -25,13 +24,11 @@ import (
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/apple"
 	"symbolon/internal/filter/firefox"
-	"symbolon/internal/filter/markup"
 	"symbolon/internal/filter/otlp"
 	"symbolon/internal/filter/perf"
 	"symbolon/internal/filter/perfetto"
 	"symbolon/internal/filter/pprof"
 	"symbolon/internal/filter/rows"
-	"symbolon/internal/filter/text"
 	"symbolon/internal/filter/trace"
 )
 
@@ -436,47 +433,6 @@ func (o *Options) rows(ctx context.Context, run *filter.Run, in *bufio.Reader, o
 		opt.Document = rows.IsDocument(head)
 	}
 	_, err := opt.Filter(ctx, run, in, out)
-	return err
-}
-
-// Logs names the addresses in logs: markup first, as it may be in any line.
-func Logs(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
-	r, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		marked := bufio.NewWriterSize(w, headSize)
-		err := markup.Filter(ctx, run, in, marked)
-		err = errors.Join(err, marked.Flush())
-		w.CloseWithError(err) // io.EOF for nil
-		ended <- err
-	}()
-	err := text.Filter(ctx, run, bufio.NewReaderSize(r, headSize), out)
-	r.CloseWithError(io.ErrClosedPipe)
-	if err == nil {
-		return <-ended
-	}
-	return err
-}
-
-// readers have the buffers of text.Filter.
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, headSize) }}
-
-// Text is Logs for an input in memory, and faster for a short one without addresses or
-// markup. All addresses have a digit.
-func Text(ctx context.Context, run *filter.Run, in *bufio.Reader, out *bufio.Writer) error {
-	head, err := in.Peek(in.Size())
-	switch {
-	case err != io.EOF || bytes.Contains(head, []byte("{{{")):
-		return Logs(ctx, run, in, out)
-	case bytes.ContainsAny(head, "0123456789"):
-		r := readers.Get().(*bufio.Reader)
-		r.Reset(in)
-		err := text.Filter(ctx, run, r, out)
-		r.Reset(nil)
-		readers.Put(r)
-		return err
-	}
-	_, err = out.Write(head)
 	return err
 }
 
