@@ -75,10 +75,11 @@ func runBatch(ctx context.Context, e *env, conf configFlags, opt batch.Options, 
 	defer n.Close()
 	answer := n.Answers()
 	opt.NewRun = func() *filter.Run { return &filter.Run{Names: n.Names(), Answer: answer} }
-	opt.Open, opt.Rows.Text, opt.Now, opt.Finish = n.OpenPlace, auto.Logs, time.Now, n.FinishTables
+	opt.Open, opt.Rows.Text, opt.Now = n.OpenPlace, auto.Logs, time.Now
 	bar := e.progress("reading", "")
 	opt.Progress = bar.Set
 	result, err := batch.Run(ctx, &opt)
+	n.FinishTables(ctx)
 	bar.Close()
 	if result != nil {
 		result.Report(e.stderr)

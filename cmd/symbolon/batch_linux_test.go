@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -71,6 +73,30 @@ func TestBatchTellsSchedulersHowItEnded(t *testing.T) {
 		if got := p.end(); got != "exit status 0" {
 			t.Errorf("after %s: got %q and %s", c.name, got, p.stderr)
 		}
+	}
+}
+
+func TestTablesOfABatchAreKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in, data, symbols := filepath.Join(dir, "pings.json"), filepath.Join(dir, "data"), filepath.Join(dir, "symbols")
+	var sym strings.Builder // whose table takes longer than the batch
+	sym.WriteString("MODULE windows x86_64 6D1F0A5C3B2E4F718C9D0E1F2A3B4C5D1 teapot.pdb\n")
+	for i := range 100_000 {
+		fmt.Fprintf(&sym, "FUNC %x 10 0 function_%d\n", 0x1000+i*0x10, i)
+	}
+	err := os.Mkdir(symbols, 0o700)
+	for name, text := range map[string]string{in: pingRow, filepath.Join(symbols, "teapot.sym"): sym.String()} {
+		if err = errors.Join(err, os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := newProcess(t, "symbolon", "batch", "--source", symbols, "--data", data, "--out", filepath.Join(dir, "out"), in).start()
+	if got := p.end(); got != "exit status 0" {
+		t.Fatalf("got %q and %s", got, p.stderr)
+	}
+	if tables, err := filepath.Glob(filepath.Join(data, "cache", "symcache", "*", "*")); err != nil || len(tables) != 1 {
+		t.Errorf("%v, the tables are %q, want one", err, tables)
 	}
 }
 

@@ -56,8 +56,6 @@ type Options struct {
 	NewRun func() *filter.Run
 	// Open opens a bucket or a folder, which it creates if isOutput is set.
 	Open func(place string, isOutput bool) (bucket.Bucket, error)
-	// Finish is called when all units are complete; may be nil.
-	Finish func(ctx context.Context)
 	// Now is the clock for the times of units; nil: they have none.
 	Now func() time.Time
 	// Progress is called by one goroutine at a time with the bytes that were read so
@@ -121,14 +119,8 @@ func Run(ctx context.Context, o *Options) (_ *Result, err error) {
 	if err := w.load(ctx); err != nil {
 		return &w.result, err
 	}
-	if err := w.end(ctx); err != nil {
+	if err := w.end(ctx); err != nil || w.result.IsComplete || w.Part.Count > 0 {
 		return &w.result, err
-	}
-	if w.Finish != nil {
-		w.Finish(ctx)
-	}
-	if w.result.IsComplete || w.Part.Count > 0 {
-		return &w.result, nil
 	}
 	return &w.result, errors.New("the output is incomplete because another run is changing it; run the same command again")
 }

@@ -381,23 +381,6 @@ func TestALostSidecarIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestABatchFinishesAfterItsLastUnit(t *testing.T) {
-	out, in := t.TempDir(), inputs(t)
-	finished := 0
-	for range 2 {
-		o := options(out, in)
-		o.Finish = func(context.Context) {
-			if finished++; files(t, out)["done.json"] == "" {
-				t.Error("it is finished before done.json")
-			}
-		}
-		do(t, o)
-	}
-	if finished != 2 {
-		t.Errorf("it was finished %d times, want 2", finished)
-	}
-}
-
 func TestManyFailedRowsAreAFailure(t *testing.T) {
 	in := folder(t, map[string]string{"a.json": text(0, 9) + "{}\n"})
 	r := do(t, options(t.TempDir(), in))
