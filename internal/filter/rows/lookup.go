@@ -36,6 +36,10 @@ type module struct {
 	name  string // as in the row
 	label []byte // the last component of its name, in JSON
 	hasID bool
+	// isCounted is set once an address in a module without an identifier was counted; the
+	// first one is counted with the module.
+	isCounted bool
+
 	unit  uint32 // the last unit whose query has it
 	index int32  // in that query
 }
@@ -115,7 +119,10 @@ func (l *lookups) module(s stated) int32 {
 func (l *lookups) add(a address) int32 {
 	m := &l.modules[a.module]
 	if !m.hasID {
-		l.run.Module(m.name, m.Module) // for the report, which counts addresses
+		if m.isCounted {
+			l.run.Unidentified(m.name)
+		}
+		m.isCounted = true
 		return -1
 	}
 	if i, ok := l.index[a]; ok {

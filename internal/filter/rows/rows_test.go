@@ -511,6 +511,15 @@ func TestAddressesAreCountedAsOftenAsRowsHaveThem(t *testing.T) {
 	}
 }
 
+func TestAddressesOfAnUnidentifiedModuleAreCountedOnce(t *testing.T) {
+	r := &filter.Run{Names: names}
+	run(t, rows.Options{}, r, strings.Repeat(`{"threads":[{"frames":[{"ip":"0x1010","module_index":0},{"ip":"0x1020","module_index":0}]}],`+
+		`"crash_info":{"crashing_thread":0},"modules":[{"filename":"a.so","base_addr":"0x1000","end_addr":"0x2000"}]}`+"\n", 3))
+	if list := r.Missing(); len(list) != 1 || list[0].Addresses != 6 {
+		t.Errorf("missing modules: %+v, want 6 addresses of one", list)
+	}
+}
+
 func TestModulesOfARowAreItsOwn(t *testing.T) {
 	alone := `{"crash_address":"0x0","threads":[{"frames":[` + knownFrame + `]}]}` + "\n"
 	want, _ := run(t, rows.Options{}, &filter.Run{Names: names}, alone)
