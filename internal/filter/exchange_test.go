@@ -4,25 +4,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/filtertest"
 )
-
-// serving returns names of a server.
-func serving(t *testing.T, answer http.HandlerFunc) *filter.Remote {
-	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	r, err := filter.NewRemote(s.URL, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func TestWaitsForAServerEnd(t *testing.T) {
 	half := func(w http.ResponseWriter) {
@@ -48,7 +36,7 @@ func TestWaitsForAServerEnd(t *testing.T) {
 			}
 		}, "not finished within 200ms"},
 	} {
-		r := serving(t, c.answer)
+		r := filtertest.Remote(t, c.answer)
 		r.SetLimits(c.stall, c.whole)
 		if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
@@ -76,7 +64,7 @@ func TestErrorsOfServersAreShort(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Replace(namedAnswer[4:], `"frame":0`, `"frame":1`, 1))
 		}, "invalid answer: must have the frames of the request"},
 	} {
-		r := serving(t, c.answer)
+		r := filtertest.Remote(t, c.answer)
 		if _, err := r.Look(t.Context(), oneAddress(t)); err == nil || !strings.HasSuffix(err.Error(), ": "+c.want) {
 			t.Errorf("%s: error %v, want %q", name, err, c.want)
 		}
@@ -86,7 +74,7 @@ func TestErrorsOfServersAreShort(t *testing.T) {
 func TestAFailedServerIsNotAskedForAMinute(t *testing.T) {
 	asked := 0
 	var failures strings.Builder
-	r := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+	r := filtertest.Remote(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		w.WriteHeader(http.StatusUnauthorized)
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/filtertest"
 	"symbolon/internal/ident"
 )
 
@@ -15,7 +16,7 @@ import (
 func answers(t *testing.T, list ...string) (r *filter.Remote, asked *int) {
 	t.Helper()
 	asked = new(int)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return filtertest.Remote(t, func(w http.ResponseWriter, _ *http.Request) {
 		status, body, _ := strings.Cut(list[min(*asked, len(list)-1)], " ")
 		*asked++
 		if status == "503" {
@@ -24,13 +25,7 @@ func answers(t *testing.T, list ...string) (r *filter.Remote, asked *int) {
 			w.WriteHeader(http.StatusBadRequest)
 		}
 		_, _ = io.WriteString(w, body)
-	}))
-	t.Cleanup(s.Close)
-	r, err := filter.NewRemote(s.URL, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, asked
+	}), asked
 }
 
 const (

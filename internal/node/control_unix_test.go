@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -57,16 +56,7 @@ func TestTheControlSocketIsNeverOpenToOthers(t *testing.T) {
 
 // The profiles of the process have memory addresses and, in stacks, values of requests.
 func TestProfilesAreOnTheControlSocketOnly(t *testing.T) {
-	cfg, _, err := readConfig("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Data = t.TempDir()
-	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
+	n, cfg := newNode(t, "")
 	front, err := n.Front(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"symbolon/internal/filter"
 	"symbolon/internal/filter/rows"
-	"symbolon/internal/node"
 	"symbolon/internal/trial"
 )
 
@@ -30,16 +28,7 @@ func named(t *testing.T, run *filter.Run, input string) string {
 // alone returns a run that uses the sources of a configuration without a server.
 func alone(t *testing.T, config string) *filter.Run {
 	t.Helper()
-	cfg, _, err := readConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Data = t.TempDir()
-	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
+	n, _ := newNode(t, config)
 	return &filter.Run{Names: n.Names(), Answer: n.Answers()}
 }
 
@@ -88,16 +77,7 @@ func TestTablesOfABatchAreFinished(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	libraryIn(t, folder, "mill")
-	cfg, _, err := readConfig("sources:\n- {id: a, type: filesystem, path: '" + folder + "'}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Data = t.TempDir()
-	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
+	n, cfg := newNode(t, "sources:\n- {id: a, type: filesystem, path: '"+folder+"'}\n")
 	got := named(t, &filter.Run{Names: n.Names()}, `{"frames":[{"debug_file":"mill","debug_id":"0F1E2D3C4B5A69788796A5B4C3D2E1F00","offset":"0x3004"}]}`)
 	if !strings.Contains(got, "leaf_of_mill") {
 		t.Errorf("got %s", got)

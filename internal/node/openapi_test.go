@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"symbolon/internal/node"
 )
 
 // document is an OpenAPI document, as far as ours has members.
@@ -53,16 +50,7 @@ var (
 
 // openAPI returns the document of a whole front.
 func openAPI(t *testing.T) (text []byte, d *document) {
-	cfg, _, err := readConfig("profiler: {enabled: true}\notlp: {forward: 'http://127.0.0.1:1/'}\nmozilla: {v4_profile: tecken}\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Data = t.TempDir()
-	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
+	n, cfg := newNode(t, "profiler: {enabled: true}\notlp: {forward: 'http://127.0.0.1:1/'}\nmozilla: {v4_profile: tecken}\n")
 	front, err := n.Front(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -59,6 +59,22 @@ func open(t *testing.T, data, config string) *station {
 	return s
 }
 
+// newNode returns a node with a data directory of its own, and its configuration.
+func newNode(t *testing.T, text string) (*node.Node, *config.Config) {
+	t.Helper()
+	cfg, _, err := readConfig(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Data = t.TempDir()
+	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n, cfg
+}
+
 // readConfig reads a configuration.
 func readConfig(text string) (*config.Config, *config.Loaded, error) {
 	return config.Read(config.Options{File: "c.yaml", Data: []byte(text)})

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
-	"log/slog"
 	"mime/multipart"
 	"net/http/httptest"
 	"testing"
@@ -14,16 +13,7 @@ import (
 )
 
 func TestFilesOfTryBuildsAreReadBelowTry(t *testing.T) {
-	cfg, _, err := readConfig("{}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.Data = t.TempDir()
-	n, err := node.New(cfg, nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
+	n, cfg := newNode(t, "{}")
 	front, err := n.Front(cfg)
 	if err != nil {
 		t.Fatal(err)

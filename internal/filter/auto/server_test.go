@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode"
@@ -61,12 +60,7 @@ func serverInputs() map[string]string {
 // asking returns a run that asks a server.
 func asking(t *testing.T, answer http.HandlerFunc) *filter.Run {
 	t.Helper()
-	s := httptest.NewServer(answer)
-	t.Cleanup(s.Close)
-	r, err := filter.NewRemote(s.URL, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := filtertest.Remote(t, answer)
 	r.Log = io.Discard
 	return &filter.Run{Names: r, Answer: r.Answer}
 }

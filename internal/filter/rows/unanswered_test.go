@@ -2,26 +2,21 @@ package rows_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"symbolon/internal/filter"
+	"symbolon/internal/filter/filtertest"
 	"symbolon/internal/filter/rows"
 )
 
 // An answer without names would keep a second run from naming the row.
 func TestRowsStayUnchangedWhileTheServerFails(t *testing.T) {
-	s := httptest.NewServer(http.NotFoundHandler())
-	defer s.Close()
 	const empty = `{"crash_address":"none","modules":[],"threads":[]}` // it needs no server
 	list := `{"frames":[{"debug_file":"libxul.so","debug_id":"` + xulID + `","offset":"0x1973"}]}`
 	in := strings.Join([]string{ping(knownFrame), `{"jobs":[]}`, list, empty}, "\n") + "\n"
 	for _, o := range []rows.Options{{}, {Strict: true}} {
-		r, err := filter.NewRemote(s.URL, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := filtertest.Remote(t, http.NotFound)
 		var failures strings.Builder
 		r.Log = &failures
 		one := &filter.Run{Names: r, Answer: r.Answer}
